@@ -1,0 +1,81 @@
+"""An adapter: the few lines that let the kit drive one wrapper."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ._claims import Claims
+from ._errors import AdapterError
+
+__all__ = ["Adapter", "adapter"]
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A named async generator function with its claims.
+
+    Attributes:
+        name: How command line, node ids and reports call the wrapper.
+        play: `async def (dial)` or `(dial, shared)`: set up, one `yield Wrapper(...)`, tear down.
+        version: The wrapper's own version.
+        claims: What it promises.
+        shared: Makes an async context manager for what several holders share; entered once a scenario.
+    """
+
+    name: str
+    play: Callable[..., Any]
+    version: str = ""
+    claims: Claims = Claims()
+    shared: Callable[[], Any] | None = None
+
+    def __post_init__(self) -> None:
+        where = f"adapter {self.name!r}"
+        if not isinstance(self.name, str) or not self.name or set(self.name) & set("[]:/ \t\n"):
+            raise AdapterError(f"{where}: a name is a word without blanks, brackets, slashes and colons")
+        if not isinstance(self.claims, Claims):
+            raise AdapterError(f"{where}: claims={self.claims!r} is not a Claims(...)")
+        if not inspect.isasyncgenfunction(self.play):
+            raise AdapterError(
+                f"{where} at {place_of(self.play)}: not an async generator; "
+                "write 'async def' with one 'yield Wrapper(...)' between set-up and tear-down"
+            )
+        wanted = 2 if self.shared is not None else 1
+        taken = len(inspect.signature(self.play).parameters)
+        if taken != wanted:
+            given = "(dial, shared)" if wanted == 2 else "(dial)"
+            raise AdapterError(f"{where} at {place_of(self.play)}: takes {taken} arguments, is given {given}")
+
+
+def adapter(
+    name: str,
+    *,
+    version: str = "",
+    claims: Claims | None = None,
+    shared: Callable[[], Any] | None = None,
+) -> Callable[[Callable[..., Any]], Adapter]:
+    """Declare an adapter.
+
+    Args:
+        name: How command line, node ids and reports call the wrapper.
+        version: The wrapper's own version, for the report.
+        claims: What the wrapper promises; silence unlocks nothing.
+        shared: Makes an async context manager for the state that several holders share. Entered once a
+            scenario; the adapter then takes `(dial, shared)`.
+
+    Raises:
+        AdapterError: What is decorated is not an async generator function of the right arguments.
+    """
+
+    def declare(play: Callable[..., Any]) -> Adapter:
+        return Adapter(name, play, version, claims or Claims(), shared)
+
+    return declare
+
+
+def place_of(thing: Any) -> str:
+    """Where `thing` is defined, as `file:line`, or its repr."""
+    code = getattr(thing, "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else repr(thing)

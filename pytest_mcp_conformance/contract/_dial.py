@@ -1,0 +1,63 @@
+"""What an adapter is given: every way in to the scripted server, started when it is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+__all__ = ["Clock", "Dial"]
+
+
+class Clock(Protocol):
+    """The scenario's clock, in seconds."""
+
+    def time(self) -> float:
+        """Seconds since the epoch."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds since some moment; never goes back."""
+        ...
+
+
+class Dial(Protocol):
+    """One attempt to open a connection: the address and the credentials used."""
+
+    @property
+    def url(self) -> str:
+        """A streamable HTTP address."""
+        ...
+
+    @property
+    def command(self) -> Sequence[str]:
+        """The argv of a stdio server."""
+        ...
+
+    def streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+        """The SDK's (read, write) pair over memory; may be entered again and again."""
+        ...
+
+    def session(self, double: Any = None) -> AbstractAsyncContextManager[Any]:
+        """An entered and initialised SDK `ClientSession` over memory."""
+        ...
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The principal's headers, `{}` where there is none."""
+        ...
+
+    @property
+    def principal(self) -> str | None:
+        """The principal's name."""
+        ...
+
+    @property
+    def clock(self) -> Clock:
+        """The scenario's clock, for wrappers that accept one."""
+        ...
+
+    @property
+    def era(self) -> str:
+        """The era that this server speaks, `handshake` or `modern`, for wrappers that must be told."""
+        ...

@@ -1,0 +1,69 @@
+"""The verbs through which the kit drives a wrapper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ._errors import AdapterError
+
+__all__ = ["VERBS", "Wrapper"]
+
+Verb = Callable[..., Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrapper:
+    """What an adapter yields: the wrapper's verbs. Each is `async` or a plain function, which runs in a thread.
+
+    Attributes:
+        list_tools: `() -> iterable` of tools, as a USER of the wrapper gets them, its cache included.
+        call_tool: `(tool_or_name, arguments) -> anything`; gets the very object that `list_tools` gave.
+        refresh: `() -> None`, list again now, whatever the cache says.
+        invalidate: `() -> None`, the application says that tools changed.
+        permissions_changed: `() -> None`, the application says that this principal's rights changed.
+        bind: `(name) -> handle`, a tool bound to today's generation.
+        reconnect: `() -> None`, open the connection again.
+        list_page: `(cursor) -> (tools, next_cursor)`, one page, for wrappers that leave pages to their user.
+        set_principal: `(headers) -> None`, replace the credential.
+        accessors: `() -> mapping of name to callable`, every other way to read the tools.
+        refusal_payload: `(exception or result) -> str`, what a refused answer held.
+        read_resource: `(uri) -> anything`.
+        subscribe_resource: `(uri) -> None`.
+        received: `() -> iterable of str`, the log messages that this holder's handler got, oldest first.
+
+    Raises:
+        AdapterError: A required verb is missing, or a verb cannot be called.
+    """
+
+    list_tools: Verb
+    call_tool: Verb
+    refresh: Verb | None = None
+    invalidate: Verb | None = None
+    permissions_changed: Verb | None = None
+    bind: Verb | None = None
+    reconnect: Verb | None = None
+    list_page: Verb | None = None
+    set_principal: Verb | None = None
+    accessors: Verb | None = None
+    refusal_payload: Verb | None = None
+    read_resource: Verb | None = None
+    subscribe_resource: Verb | None = None
+    received: Verb | None = None
+
+    def __post_init__(self) -> None:
+        for name in VERBS:
+            verb = getattr(self, name)
+            if verb is None and name not in ("list_tools", "call_tool"):
+                continue
+            if not callable(verb):
+                raise AdapterError(f"Wrapper({name}={verb!r}): a verb is a function; pass the method itself")
+
+    def has(self, name: str) -> bool:
+        """True when the verb `name` was given."""
+        return getattr(self, name) is not None
+
+
+VERBS = tuple(field.name for field in fields(Wrapper))
+"""The names of all verbs."""
