@@ -1,0 +1,66 @@
+"""Conformance of MCP client wrappers: what an adapter is written with, and what a verdict is made of.
+
+The names are loaded when they are touched: pytest imports this package in every run of every project in which
+the kit is installed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_mcp_conformance.contract import (
+        Adapter,
+        AdapterError,
+        Claims,
+        ConformanceError,
+        Dial,
+        Judgement,
+        Level,
+        NotSpoken,
+        Outcome,
+        Played,
+        Probe,
+        Rule,
+        Source,
+        Tool,
+        UsageError,
+        Verdict,
+        Wrapper,
+        adapter,
+    )
+
+__all__ = [
+    "Adapter",
+    "AdapterError",
+    "Claims",
+    "ConformanceError",
+    "Dial",
+    "Judgement",
+    "Level",
+    "NotSpoken",
+    "Outcome",
+    "Played",
+    "Probe",
+    "Rule",
+    "Source",
+    "Tool",
+    "UsageError",
+    "Verdict",
+    "Wrapper",
+    "adapter",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from pytest_mcp_conformance import contract
+
+    value = getattr(contract, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ._errors import AdapterError
 
-__all__ = ["CLAIMS", "ERAS", "WAYS", "Claims"]
+__all__ = ["CLAIMS", "ERAS", "EXCUSES", "WAYS", "Claims"]
 
 ERAS = ("handshake", "modern")
 WAYS = ("memory", "http", "stdio", "loopback")
@@ -109,6 +109,9 @@ class Claims:
         """The claims that are made, as a report prints them."""
         return {name: getattr(self, name) for name in CLAIMS if self.makes(name)}
 
+
+EXCUSES = frozenset({"lazy_connect", "dials_per_operation", "resends_calls", "same_task_close", "one_shot"})
+"""The claims that soften a rule; all others are promises."""
 
 CLAIMS = tuple(field.name for field in fields(Claims))
 """The names of all claims."""

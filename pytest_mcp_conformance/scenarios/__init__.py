@@ -1,0 +1,21 @@
+"""The catalogue: one scripted conversation after the other, and what each proves."""
+
+from __future__ import annotations
+
+from pytest_mcp_conformance.scenarios import (
+    caching, calls, checks, claims, connections, notices, pagination, tenants, tools,
+)
+from pytest_mcp_conformance.scenarios._scenario import Scenario, scenario
+
+__all__ = ["CATALOGUE", "Scenario", "scenario"]
+
+CATALOGUE: tuple[Scenario, ...] = (
+    *claims.BY_CLAIM.values(),
+    *(
+        found
+        for area in (caching, pagination, notices, checks, calls, connections, tenants, tools)
+        for found in vars(area).values()
+        if isinstance(found, Scenario)
+    ),
+)
+"""Every scenario: the probes of claims first, then the areas in the order of the contract."""

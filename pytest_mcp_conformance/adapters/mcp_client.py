@@ -1,0 +1,85 @@
+"""The SDK's `Client` of mcp 2.x, with its response cache and, in the modern era, a subscription."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, suppress
+from importlib.metadata import version
+from typing import Any
+
+from mcp import Client
+from mcp.client.caching import CacheConfig
+from mcp.client.subscriptions import SubscriptionLost
+from mcp.shared.exceptions import MCPError
+
+from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+
+LIMIT = 30.0
+
+
+@adapter(
+    "mcp-client",
+    version=version("mcp"),
+    claims=Claims(
+        caches_listings=True,
+        reacts_to_list_changed=0.0,
+        follows_pages=False,
+        isolates_principals=True,
+        own_timeout=LIMIT,
+        clock=True,
+        one_shot=True,
+        same_task_close=True,
+        eras=("handshake", "modern"),
+        transports=("memory",),
+    ),
+)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """A client over memory that listens for changes as its documentation says: re-listen and refetch when lost."""
+    client = Client(
+        dial.streams(),
+        mode="legacy" if dial.era == "handshake" else "auto",
+        read_timeout_seconds=LIMIT,
+        cache=CacheConfig(clock=dial.clock.monotonic),
+    )
+
+    async def list_tools() -> Any:
+        return (await client.list_tools()).tools
+
+    async def call_tool(tool: Any, arguments: dict[str, Any]) -> Any:
+        name = tool if isinstance(tool, str) else tool.name
+        return await client.call_tool(name, arguments, read_timeout_seconds=LIMIT)
+
+    async def refresh() -> None:
+        await client.list_tools(cache_mode="refresh")
+
+    async def list_page(cursor: str | None) -> Any:
+        page = await client.list_tools(cursor=cursor)
+        return page.tools, page.next_cursor
+
+    async with client, AsyncExitStack() as stack:
+        if dial.era == "modern":
+            listening = asyncio.get_running_loop().create_task(_listen(client), name="mcp-client listens")
+            stack.push_async_callback(_end, listening)
+        yield Wrapper(list_tools=list_tools, call_tool=call_tool, refresh=refresh, list_page=list_page)
+
+
+async def _listen(client: Client) -> None:
+    """Keep a subscription open; the client evicts its cache by what arrives on it."""
+    pause = 1.0
+    while True:
+        with suppress(SubscriptionLost, MCPError, TimeoutError):
+            async with client.listen(tools_list_changed=True) as subscription:
+                pause = 1.0
+                async for _ in subscription:
+                    pass
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, 60.0)
+        with suppress(MCPError):
+            await client.list_tools()
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,2 @@
+"""Placeholder."""
+adapter_ = None

@@ -1,0 +1,54 @@
+"""One thing that happened, at the wire or at the wrapper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Event"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event. Frames carry their whole message; nothing else does.
+
+    Attributes:
+        n: Its number; events are numbered in the order in which they happened, from 1.
+        at: Seconds on the scenario's clock.
+        kind: At the wire `opened`, `closed`, `asked` (a request of the client), `told` (a notification of the
+            client), `replied` (an answer of the client), `answered`, `failed`, `noticed`, `requested` (a request
+            of the server); of the script `changed`; at the wrapper `verb` and `gave`.
+        connection: The connection's number, from 1; 0 where there is none.
+        principal: Whoever the connection's credentials stand for.
+        id: The JSON-RPC id, as it was on the wire.
+        method: The method; of an answer, the method that it answers.
+        message: The frame, a copy.
+        headers: The headers that came with it.
+        text: For people.
+        generation: How many times the script has changed its tools.
+    """
+
+    n: int
+    at: float
+    kind: str
+    connection: int = 0
+    principal: str | None = None
+    id: Any = None
+    method: str = ""
+    message: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    text: str = ""
+    generation: int = 0
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The frame's params, `{}` where there are none."""
+        found = self.message.get("params")
+        return found if isinstance(found, Mapping) else {}
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments of a `tools/call`, `{}` where there are none."""
+        found = self.params.get("arguments")
+        return found if isinstance(found, Mapping) else {}

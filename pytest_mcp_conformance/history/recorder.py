@@ -1,0 +1,50 @@
+"""The history of one scenario, written as it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pytest_mcp_conformance.history.event import Event
+
+__all__ = ["Recorder"]
+
+
+class Recorder:
+    """An ordered list of events that tells its watchers of each one.
+
+    Args:
+        now: Seconds on the scenario's clock; a constant 0 where there is none.
+    """
+
+    def __init__(self, now: Callable[[], float] = lambda: 0.0) -> None:
+        self._now = now
+        self._events: list[Event] = []
+        self._watchers: list[Callable[[], None]] = []
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._events)
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def keep_time(self, now: Callable[[], float]) -> None:
+        """Take the times of later events from `now`, in seconds."""
+        self._now = now
+
+    def record(self, kind: str, **fields: Any) -> Event:
+        """Write one event and tell the watchers."""
+        event = Event(len(self._events) + 1, self._now(), kind, **fields)
+        self._events.append(event)
+        for watcher in tuple(self._watchers):
+            watcher()
+        return event
+
+    def since(self, mark: int) -> list[Event]:
+        """The events written after the first `mark` ones."""
+        return self._events[mark:]
+
+    def watch(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Have `watcher` called after each event; returns what ends it."""
+        self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher)

@@ -1,0 +1,52 @@
+"""Writing a first baseline from the verdicts of a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from pytest_mcp_conformance.contract import Verdict
+from pytest_mcp_conformance.plugin.judging import adoption
+from pytest_mcp_conformance.plugin.options import Options
+from pytest_mcp_conformance.reports.text import one_line
+from pytest_mcp_conformance.reports.verdicts import RuleVerdict, WrapperVerdicts
+
+__all__ = ["baseline"]
+
+_HEAD = """\
+# Broken rules that do not fail a run, read with --mcp-known-gaps. Write in each reason why it is accepted.
+# An entry whose rule is kept again fails the run until it is taken out.
+"""
+
+
+def baseline(wrappers: Iterable[WrapperVerdicts], options: Options) -> tuple[str, int]:
+    """The text of a known-gaps file, and the number of its entries.
+
+    Args:
+        wrappers: The verdicts. What fails for another reason than a broken rule cannot be adopted.
+        options: The run's options; entries that are in force already are taken over.
+    """
+    entries = [
+        entry
+        for wrapper in wrappers
+        for verdict in wrapper.rules.values()
+        if (entry := _entry(wrapper.name, verdict, options))
+    ]
+    return "\n".join([_HEAD, *entries]), len(entries)
+
+
+def _entry(wrapper: str, verdict: RuleVerdict, options: Options) -> str:
+    era = next(iter(verdict.eras)) if len(verdict.eras) == 1 and verdict.kept_eras - verdict.eras else ""
+    if verdict.verdict is Verdict.BROKEN and verdict.fails(strict=options.strict):
+        keys = {"rule": verdict.rule.id, "wrapper": wrapper, "reason": adoption(verdict.detail), "era": era}
+    elif verdict.verdict is Verdict.KNOWN_GAP:
+        gap = next(found for each in verdict.eras if (found := options.gaps.find(verdict.rule.id, wrapper, each)))
+        keys = {"rule": gap.rule, "wrapper": wrapper, "reason": gap.reason, "link": gap.link, "sdk": gap.sdk, "era": gap.era}
+    else:
+        return ""
+    return "[[gap]]\n" + "".join(f"{key} = {_basic(text)}\n" for key, text in keys.items() if text)
+
+
+def _basic(text: str) -> str:
+    """A TOML basic string: for text without controls JSON writes it the same way."""
+    return json.dumps(one_line(text), ensure_ascii=False)

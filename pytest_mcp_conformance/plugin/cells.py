@@ -1,0 +1,106 @@
+"""Which items there are: scenario by wrapper, era and variant; and how a node id is read back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pytest_mcp_conformance.contract import ERAS, RULES, WAYS
+from pytest_mcp_conformance.plugin.options import Options
+from pytest_mcp_conformance.plugin.sources import Found
+from pytest_mcp_conformance.scenarios import CATALOGUE
+from pytest_mcp_conformance.scenarios._scenario import Scenario
+
+__all__ = ["Cell", "cells_of", "planned", "read_node_id", "wanted_scenarios"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One item to be: what is played, against whom, and how.
+
+    Attributes:
+        scenario: What is played.
+        found: The adapter and where it comes from.
+        era: The era.
+        variant: One of the scenario's variants, or empty.
+        way: The way in.
+    """
+
+    scenario: Scenario
+    found: Found
+    era: str
+    variant: str
+    way: str
+
+    @property
+    def wrapper(self) -> str:
+        """The adapter's name."""
+        return self.found.adapter.name
+
+    @property
+    def id(self) -> str:
+        """What stands in the brackets of the node id."""
+        return "-".join(filter(None, (self.wrapper, self.way, self.era, self.variant)))
+
+    @property
+    def rules(self) -> list[str]:
+        """The ids of the rules that the scenario judges."""
+        return [rule.id for rule in self.scenario.rules]
+
+    @property
+    def keywords(self) -> set[str]:
+        """Words for `-k`: the ids and areas of its rules, and the claim that it probes."""
+        words = {*self.rules, *(rule.area for rule in self.scenario.rules), self.scenario.claim}
+        return words - {""}
+
+
+def wanted_scenarios(options: Options) -> Iterator[Scenario]:
+    """The scenarios that judge a selected rule, and the probes of the claims that these need."""
+    needed = {name for rule in options.selected for need in RULES[rule].needs for name in need.split(" or ")}
+    for scenario in CATALOGUE:
+        if scenario.claim:
+            if not options.narrowed or scenario.claim in needed:
+                yield scenario
+        elif any(rule.id in options.selected for rule in scenario.rules):
+            yield scenario
+
+
+def cells_of(scenario: Scenario, found: Iterable[Found], options: Options) -> list[Cell]:
+    """The items of one scenario, in the order of the adapters."""
+    return [
+        Cell(scenario, each, era, variant, options.way)
+        for each in found
+        for era in ERAS
+        if era in options.eras and era in scenario.eras and era in (each.adapter.claims.eras or ERAS)
+        for variant in scenario.variants
+    ]
+
+
+def planned(rule: str, eras: Iterable[str]) -> set[tuple[str, str, str]]:
+    """Every (scenario, era, variant) that judges a rule in some eras, whatever a run was narrowed to."""
+    return {
+        (scenario.name, era, variant)
+        for scenario in CATALOGUE
+        if any(each.id == rule for each in scenario.rules)
+        for era in eras
+        if era in scenario.eras
+        for variant in scenario.variants
+    }
+
+
+def read_node_id(nodeid: str) -> tuple[Scenario, str, str, str, str] | None:
+    """The scenario, wrapper, way, era and variant that a node id names; `None` where it is none of ours."""
+    fitting = re.fullmatch(
+        rf"(?:mcp-conformance::(?P<own>\w+)\[|.*\[(?P<other>\w+)-)(?P<wrapper>.+)-(?P<way>{'|'.join(WAYS)})-"
+        rf"(?P<era>{'|'.join(ERAS)})(?:-(?P<variant>.+))?\](?:@.*)?",
+        nodeid,
+    )
+    if fitting is None:
+        return None
+    name = fitting["own"] or fitting["other"]
+    scenario = next((each for each in CATALOGUE if each.name == name), None)
+    if scenario is None:
+        return None
+    variant = next((each for each in scenario.variants if each and (fitting["variant"] or "").startswith(each)), "")
+    return scenario, fitting["wrapper"], fitting["way"], fitting["era"], variant

@@ -1,0 +1,99 @@
+"""The text of a failed item: what is broken, what shows it, what to look at, and how to see it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_mcp_conformance.contract import RULES, Judgement, Played, Probe, Verdict
+from pytest_mcp_conformance.plugin.judging import Judged
+from pytest_mcp_conformance.plugin.options import Options
+from pytest_mcp_conformance.reports.terminal import disagreement
+from pytest_mcp_conformance.reports.text import clean, one_line, source_of
+
+__all__ = ["failure_text"]
+
+_INDENT = " " * 5
+_CLAIM_REMEDY = {
+    True: "the wrapper shows it: say so in the adapter's Claims(...), and the rules that rest on it are judged",
+    False: "the wrapper does not show it: take it out of the adapter's Claims(...), or repair the wrapper",
+}
+
+
+def failure_text(judged: Judged, nodeid: str, options: Options, *, virtual: bool = True) -> str:
+    """The whole text, one block for each thing that is wrong.
+
+    Args:
+        judged: The item's judgements.
+        nodeid: Its node id.
+        options: The run's options; those that are needed to see the failure again are repeated.
+        virtual: False for an item of a file of the user's own.
+    """
+    played = judged.played
+    if played.adapter_error:
+        return clean(played.adapter_error)
+    again = _again(nodeid, played, options, virtual=virtual)
+    blocks = [_of_probe(probe, played, again) for probe in judged.disagreeing]
+    blocks += [_of_rule(judgement, played, again) for judgement in judged.failing]
+    blocks += [_of_trouble(trouble, played, again) for trouble in played.trouble]
+    return "\n\n".join(blocks)
+
+
+def _of_rule(judgement: Judgement, played: Played, again: str) -> str:
+    rule = RULES[judgement.rule]
+    lines = [rule.heading(played.era), *_row("scenario", _scenario(played))]
+    if judgement.verdict is not Verdict.BROKEN:
+        lines += _row("verdict", judgement.verdict.value)
+    lines += _seen(judgement.detail)
+    lines += _row("history", " | ".join(one_line(event) for event in judgement.history))
+    lines += _row("check", *rule.if_broken)
+    lines += _row("why", rule.why)
+    lines += _row("source", source_of(rule))
+    lines += _row("sdk", one_line(judgement.sdk))
+    lines += _row("again", again)
+    return "\n".join(lines)
+
+
+def _of_probe(probe: Probe, played: Played, again: str) -> str:
+    lines = [disagreement(probe), *_row("scenario", _scenario(played))]
+    lines += _row("check", _CLAIM_REMEDY[probe.wire])
+    lines += _row("again", again)
+    return "\n".join(lines)
+
+
+def _of_trouble(trouble: str, played: Played, again: str) -> str:
+    lines = ["beside the rules something went wrong", *_row("scenario", _scenario(played))]
+    lines += _row("found", *clean(trouble).splitlines())
+    lines += _row("again", again)
+    return "\n".join(lines)
+
+
+def _scenario(played: Played) -> str:
+    return f"{played.scenario} ({played.variant})" if played.variant else played.scenario
+
+
+def _seen(detail: str) -> Iterator[str]:
+    first, *more = clean(detail).splitlines() or [""]
+    if first.startswith("assert "):
+        yield _INDENT + first
+        yield from (_INDENT + line for line in more)
+    else:
+        yield from _row("found", first, *more)
+
+
+def _row(label: str, *lines: str) -> Iterator[str]:
+    """`label` and its text; a text of several lines stands under itself. No text, no row."""
+    for line in lines:
+        if line:
+            yield f"{_INDENT}{label:<10}{line}"
+            label = ""
+
+
+def _again(nodeid: str, played: Played, options: Options, *, virtual: bool) -> str:
+    parts = ["pytest", f'"{one_line(nodeid)}"']
+    if virtual:
+        parts.append("--mcp-conformance")
+    if options.wrappers:
+        parts.append(f"--mcp-wrapper={one_line(played.wrapper)}")
+    if options.strict:
+        parts.append("--mcp-strict")
+    return " ".join(parts)

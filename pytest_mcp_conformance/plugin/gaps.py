@@ -1,0 +1,133 @@
+"""Known gaps: the strict baseline of broken rules that do not fail a run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from pytest_mcp_conformance.contract import ERAS, RULES, UsageError
+from pytest_mcp_conformance.plugin.project import read_toml
+from pytest_mcp_conformance.reports.text import closest
+
+__all__ = ["Gap", "Gaps", "read_gaps"]
+
+_KEYS = ["rule", "wrapper", "reason", "link", "sdk", "era"]
+_EXAMPLE = '[[gap]] with rule = "CCH-13", wrapper = "acme" and reason = "why it is accepted"'
+
+
+@dataclass(frozen=True)
+class Gap:
+    """One entry.
+
+    Attributes:
+        number: Its place in the file, from 1.
+        rule: The rule's id.
+        wrapper: The adapter's name; `*` and `?` stand for any letters.
+        reason: Why it is accepted.
+        link: Where it is discussed.
+        sdk: The releases of the SDK in which it stands, `mcp>=2,<3`; empty for all.
+        era: The era in which it stands; empty for both.
+    """
+
+    number: int
+    rule: str
+    wrapper: str
+    reason: str
+    link: str = ""
+    sdk: str = ""
+    era: str = ""
+
+    def covers(self, rule: str, wrapper: str, era: str) -> bool:
+        """True when a broken `rule` of `wrapper` in `era` is this gap."""
+        return self.rule == rule and self.is_about(wrapper) and self.era in ("", era)
+
+    def is_about(self, wrapper: str) -> bool:
+        """True when the entry names `wrapper`."""
+        return fnmatchcase(wrapper, self.wrapper)
+
+    @property
+    def in_force(self) -> bool:
+        """True when the installed SDK is one of those that the entry names."""
+        if not self.sdk:
+            return True
+        wanted = Requirement(self.sdk)
+        try:
+            return wanted.specifier.contains(version(wanted.name), prereleases=True)
+        except PackageNotFoundError:
+            return False
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The entries of one file that are in force for the installed SDK."""
+
+    path: Path | None = None
+    entries: tuple[Gap, ...] = ()
+
+    def find(self, rule: str, wrapper: str, era: str) -> Gap | None:
+        """The first entry that covers a broken rule."""
+        return next((gap for gap in self.entries if gap.covers(rule, wrapper, era)), None)
+
+
+def read_gaps(path: Path, place: str) -> Gaps:
+    """Read a baseline.
+
+    Args:
+        path: The file.
+        place: Who named it, for the message.
+
+    Raises:
+        UsageError: The file or an entry of it is not as it should be; the message names the entry.
+    """
+    content = read_toml(path, place)
+    for key in content:
+        if key != "gap":
+            raise UsageError(f"{path}: unknown key {key!r}; write {_EXAMPLE}")
+    entries = content.get("gap", [])
+    if not isinstance(entries, list):
+        raise UsageError(f"{path}: 'gap' is one table; write two brackets: {_EXAMPLE}")
+    gaps = [_read(entry, number, f"{path}, entry {number}") for number, entry in enumerate(entries, start=1)]
+    return Gaps(path, tuple(gap for gap in gaps if gap.in_force))
+
+
+def _read(entry: Any, number: int, where: str) -> Gap:
+    if not isinstance(entry, dict):
+        raise UsageError(f"{where}: not a table; write {_EXAMPLE}")
+    for key, value in entry.items():
+        if key not in _KEYS:
+            raise UsageError(f"{where}: unknown key {key!r}: {closest(key, _KEYS)}; known are {', '.join(_KEYS)}")
+        if not isinstance(value, str):
+            raise UsageError(f"{where}: {key} = {value!r} is not a text; put it in quotes")
+    for key in ("rule", "wrapper", "reason"):
+        if not entry.get(key, "").strip():
+            raise UsageError(f"{where}: no {key}; write {_EXAMPLE}")
+    rule, wrapper, era, sdk = entry["rule"], entry["wrapper"], entry.get("era", ""), entry.get("sdk", "")
+    if rule not in RULES:
+        raise UsageError(f"{where}: unknown rule {rule!r}: {_near_rule(rule)}")
+    if not re.fullmatch(r"[^\s\[\]:/]+", wrapper):
+        raise UsageError(f"{where}: wrapper = {wrapper!r} cannot be a name; write one, with * and ? for any letters")
+    if era and era not in ERAS:
+        raise UsageError(f"{where}: unknown era {era!r}: {closest(era, list(ERAS))}")
+    if sdk:
+        _specifier_must_read(sdk, where)
+    return Gap(number, **{key: value.strip() for key, value in entry.items()})
+
+
+def _near_rule(rule: str) -> str:
+    near = closest(rule.upper(), list(RULES))
+    return near if near.startswith("did") else "'mcp-conformance rules' prints them all"
+
+
+def _specifier_must_read(sdk: str, where: str) -> None:
+    try:
+        wanted = Requirement(sdk)
+    except InvalidRequirement:
+        wanted = None
+    if wanted is None or wanted.url or wanted.marker or wanted.extras:
+        raise UsageError(f'{where}: sdk = {sdk!r} is no range of releases; write one as in sdk = "mcp>=2,<3"')

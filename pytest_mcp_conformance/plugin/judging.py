@@ -1,0 +1,104 @@
+"""From a played scenario to the outcome of its item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+from pytest_mcp_conformance.contract import MUST, RULES, Judgement, Played, Probe, Rule, Verdict
+from pytest_mcp_conformance.plugin.options import Options
+from pytest_mcp_conformance.reports.text import one_line, short
+from pytest_mcp_conformance.scenarios._scenario import Scenario
+
+__all__ = ["Judged", "adoption", "judge", "unplayed"]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What an item has to say.
+
+    Attributes:
+        played: What was played: the judgements on selected rules only, known gaps marked as such.
+        failing: The judgements that fail the item.
+        excused: The broken rules that are known gaps, each with the reason.
+    """
+
+    played: Played
+    failing: tuple[Judgement, ...]
+    excused: tuple[tuple[Judgement, str], ...]
+
+    @property
+    def disagreeing(self) -> tuple[Probe, ...]:
+        """The claims that the wire contradicts."""
+        return tuple(probe for probe in self.played.probes if not probe.agrees)
+
+    @property
+    def outcome(self) -> Literal["failed", "xfailed", "skipped", "passed"]:
+        """The item's outcome."""
+        if self.played.adapter_error or self.failing or self.played.trouble or self.disagreeing:
+            return "failed"
+        if self.excused:
+            return "xfailed"
+        if all(each.verdict is Verdict.NOT_CLAIMED for each in self.played.judgements) and not self.played.probes:
+            return "skipped"
+        return "passed"
+
+    @property
+    def reason(self) -> str:
+        """Why the item is skipped, or why its failure is expected."""
+        if self.excused:
+            if len(self.excused) == 1:
+                return one_line(self.excused[0][1])
+            return "; ".join(f"{judgement.rule}: {one_line(reason)}" for judgement, reason in self.excused)
+        missing = dict.fromkeys(one_line(each.detail) for each in self.played.judgements)
+        return f"not claimed: {'; '.join(missing)}" if missing else "nothing to judge here"
+
+
+def judge(played: Played, scenario: Scenario, options: Options) -> Judged:
+    """Sort out what a played scenario means under the options of the run."""
+    judgements = _selected(played, scenario, options)
+    failing: list[Judgement] = []
+    excused: list[tuple[Judgement, str]] = []
+    marked: list[Judgement] = []
+    for judgement in judgements:
+        gap = options.gaps.find(judgement.rule, played.wrapper, played.era)
+        if judgement.verdict is Verdict.BROKEN and gap is not None:
+            excused.append((judgement, gap.reason))
+            judgement = replace(judgement, verdict=Verdict.KNOWN_GAP)
+        elif _fails(judgement, played.era, strict=options.strict):
+            if judgement.verdict is Verdict.BROKEN and options.adopt is not None:
+                excused.append((judgement, adoption(judgement.detail)))
+            else:
+                failing.append(judgement)
+        marked.append(judgement)
+    return Judged(replace(played, judgements=tuple(marked)), tuple(failing), tuple(excused))
+
+
+def unplayed(played: Played, rules: tuple[Rule, ...], reason: str) -> Played:
+    """The verdict on a scenario that could not be played, or whose process died."""
+    if not rules:
+        return replace(played, trouble=(reason,))
+    return replace(played, judgements=tuple(Judgement(rule.id, Verdict.NOT_TESTABLE, reason) for rule in rules))
+
+
+def adoption(detail: str) -> str:
+    """The reason of a known gap that nobody has explained yet."""
+    return f"adopted on {date.today().isoformat()}: {short(detail, 160) or 'broken'}"
+
+
+def _selected(played: Played, scenario: Scenario, options: Options) -> tuple[Judgement, ...]:
+    judged = tuple(each for each in played.judgements if each.rule in options.selected)
+    if played.adapter_error:
+        return judged
+    said = {each.rule for each in judged}
+    unsaid = (rule.id for rule in scenario.rules if rule.id in options.selected and rule.id not in said)
+    return judged + tuple(
+        Judgement(rule, Verdict.NOT_TESTABLE, "the scenario ended without a word on this rule") for rule in unsaid
+    )
+
+
+def _fails(judgement: Judgement, era: str, *, strict: bool) -> bool:
+    if judgement.verdict is Verdict.BROKEN:
+        return strict or judgement.hard or RULES[judgement.rule].level_in(era) is MUST
+    return judgement.verdict in (Verdict.UNKNOWN, Verdict.NOT_TESTABLE)

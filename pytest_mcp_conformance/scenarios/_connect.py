@@ -1,0 +1,98 @@
+"""Entering adapters: what a scenario is given as `connect`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from pytest_mcp_conformance.clock import Clock
+from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, NotSpoken, Rule, Wrapper
+from pytest_mcp_conformance.contract._outcome import describe
+from pytest_mcp_conformance.scenarios._holder import Holder
+from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed
+from pytest_mcp_conformance.scenarios._needs import missing_verbs
+from pytest_mcp_conformance.scenarios._verbs import Pending
+from pytest_mcp_conformance.server import NotReached, ScriptedServer
+from pytest_mcp_conformance.server.ways.dial import ScriptedDial
+
+__all__ = ["Connect"]
+
+
+class Connect:
+    """Enters one adapter, once or several times: `async with connect(server) as wrapper`.
+
+    Args:
+        adapter: What is entered.
+        judge: Learns which verbs are missing.
+        rules: The rules of the scenario.
+        clock: What dials hand out as the clock.
+        shared: What holders share, where the adapter shares something.
+    """
+
+    def __init__(
+        self, adapter: Adapter, judge: Judge, rules: tuple[Rule, ...], clock: Clock, shared: tuple[Any, ...]
+    ) -> None:
+        self.adapter = adapter
+        self.holders: list[Holder] = []
+        self._judge = judge
+        self._rules = rules
+        self._clock = clock
+        self._shared = shared
+
+    @property
+    def claims(self) -> Claims:
+        """What the adapter promises."""
+        return self.adapter.claims
+
+    @asynccontextmanager
+    async def __call__(self, server: ScriptedServer, principal: str | None = None) -> AsyncIterator[Holder]:
+        """One holder, connected as `principal`, and closed at the end of the block.
+
+        Raises:
+            NotReached: The set-up raised or did not end.
+            NotClaimed: No rule of the scenario can be judged without a verb that the adapter lacks.
+        """
+        holder = await self.attempt(server, principal)
+        if holder.error is not None:
+            raise NotReached(f"connect raised {describe(holder.error)}") from holder.error
+        try:
+            yield holder
+        finally:
+            await holder.close()
+
+    async def attempt(self, server: ScriptedServer, principal: str | None = None) -> Holder:
+        """Enter the adapter, whatever comes of it: `holder.error` says how the set-up failed."""
+        holder = self.enter(server, principal)
+        await holder.opened()
+        self._look_at(holder)
+        return holder
+
+    def enter(self, server: ScriptedServer, principal: str | None = None) -> Holder:
+        """Begin to enter the adapter, and do not wait."""
+        dial = ScriptedDial(server, principal, self._clock)
+        holder = Holder(self.adapter, dial, self._shared, server)
+        self.holders.append(holder)
+        return holder
+
+    def start(self, server: ScriptedServer, principal: str | None = None) -> Pending[Holder]:
+        """Begin to enter the adapter in a task of its own."""
+        return Pending(self.attempt(server, principal), "connect")
+
+    async def close_all(self) -> None:
+        """Close every holder, the last one first."""
+        for holder in reversed(self.holders):
+            await holder.close()
+
+    def _look_at(self, holder: Holder) -> None:
+        if isinstance(holder.error, AdapterError | NotSpoken):
+            raise holder.error
+        wrapper: Wrapper | None = holder._wrapper
+        if wrapper is None:
+            return
+        for rule in self._rules:
+            missing = missing_verbs(rule, self.claims, wrapper)
+            if missing:
+                self._judge.not_claimed(rule, missing)
+        if self._rules and not self._judge.any_open():
+            raise NotClaimed("every rule of this scenario")

@@ -1,0 +1,258 @@
+"""One holder: an adapter entered once, driven through its verbs, owned by one task from set-up to tear-down."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_mcp_conformance.clock import describe_tasks, settle
+from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, Dial, Outcome, Tool, Wrapper
+from pytest_mcp_conformance.contract._adapter import place_of
+from pytest_mcp_conformance.contract._outcome import describe, outcome_of
+from pytest_mcp_conformance.contract._tool import tools_of
+from pytest_mcp_conformance.scenarios._judge import NotClaimed
+from pytest_mcp_conformance.scenarios._verbs import Pending, is_async, perform
+from pytest_mcp_conformance.server import DEADLINE, ABSENT, ScriptedServer
+
+__all__ = ["Holder"]
+
+
+class Holder:
+    """One user of the wrapper under test.
+
+    Args:
+        adapter: How to drive it.
+        dial: Its way in.
+        shared: What holders share, where the adapter shares something.
+        server: The script at the other end.
+    """
+
+    def __init__(self, adapter: Adapter, dial: Dial, shared: tuple[Any, ...], server: ScriptedServer) -> None:
+        self.adapter = adapter
+        self.server = server
+        self.principal = dial.principal
+        self.error: BaseException | None = None
+        self.death: BaseException | None = None
+        self.trouble: list[str] = []
+        self._arguments = (dial, *shared)
+        self._wrapper: Wrapper | None = None
+        self._handles: dict[str, Any] = {}
+        self.handed_out: Any = None
+        self._ready = asyncio.Event()
+        self._leave = asyncio.Event()
+        self._owner = asyncio.get_running_loop().create_task(self._own(), name=f"owner of {adapter.name}")
+
+    # Life -------------------------------------------------------------------------------------------------------
+
+    async def opened(self, within: float = DEADLINE) -> bool:
+        """Wait for the set-up's end. False when it failed; then `error` says how."""
+        waiting = asyncio.get_running_loop().create_task(self._ready.wait(), name="set-up")
+        await asyncio.wait({waiting}, timeout=within)
+        if not waiting.done():
+            waiting.cancel()
+            where = "; ".join(describe_tasks([self._owner]))
+            self.error = TimeoutError(f"connect did not end within {within:g} s: {where}")
+            await self._end_owner()
+        return self.error is None
+
+    async def close(self, within: float = DEADLINE) -> None:
+        """Tear down. What goes wrong is written to `trouble`. A second time is nothing."""
+        self._leave.set()
+        await asyncio.wait({self._owner}, timeout=within)
+        if not self._owner.done():
+            where = "; ".join(describe_tasks([self._owner]))
+            self.trouble.append(f"close did not end within {within:g} s: {where}")
+            await self._end_owner()
+        if isinstance(self.error, AdapterError):
+            raise self.error
+
+    async def _end_owner(self) -> None:
+        for _ in range(3):
+            self._owner.cancel()
+            await asyncio.wait({self._owner}, timeout=60.0)
+            if self._owner.done():
+                return
+
+    async def _own(self) -> None:
+        """Enter the adapter, wait, and leave it: all in this one task, as an SDK session asks for."""
+        where = f"adapter {self.adapter.name!r} at {place_of(self.adapter.play)}"
+        generator = self.adapter.play(*self._arguments)
+        try:
+            wrapper = await generator.__anext__()
+        except StopAsyncIteration:
+            self.error = AdapterError(f"{where}: ended without a yield; yield one Wrapper(...)")
+        except BaseException as raised:
+            self.error = raised
+        else:
+            if isinstance(wrapper, Wrapper):
+                self._wrapper = wrapper
+            else:
+                kind = type(wrapper).__name__
+                self.error = AdapterError(f"{where}: yields a {kind}; yield Wrapper(list_tools=..., call_tool=...)")
+        self._ready.set()
+        if self._wrapper is None:
+            await generator.aclose()
+            return
+        try:
+            await self._leave.wait()
+        except asyncio.CancelledError as cancelled:
+            await self._die(generator, cancelled)
+            return
+        try:
+            await generator.__anext__()
+        except StopAsyncIteration:
+            pass
+        except BaseException as raised:
+            self.trouble.append(f"tear-down raised {describe(raised)}")
+        else:
+            self.error = AdapterError(f"{where}: yields twice; yield one Wrapper(...) between set-up and tear-down")
+            await generator.aclose()
+
+    async def _die(self, generator: Any, cancelled: BaseException) -> None:
+        """The wrapper's own task group was cancelled: the cancellation belongs inside the adapter."""
+        try:
+            await generator.athrow(cancelled)
+        except StopAsyncIteration:
+            pass
+        except BaseException as death:
+            self.death = death
+
+    # Verbs ------------------------------------------------------------------------------------------------------
+
+    @property
+    def claims(self) -> Claims:
+        """What the adapter promises."""
+        return self.adapter.claims
+
+    def has(self, verb: str) -> bool:
+        """True when the adapter gives `verb`."""
+        return self._wrapper is not None and self._wrapper.has(verb)
+
+    def is_async(self, verb: str) -> bool:
+        """True when the verb can be cancelled: a plain function in a thread cannot."""
+        return self._wrapper is not None and is_async(getattr(self._wrapper, verb))
+
+    def start(self, verb: str, *arguments: Any) -> Pending[Any]:
+        """Start any verb, and get it under way.
+
+        Raises:
+            NotClaimed: The adapter does not give it.
+        """
+        return Pending(self._perform(verb, *arguments), verb)
+
+    async def verb(self, verb: str, *arguments: Any) -> Any:
+        """Run any verb to its end.
+
+        Raises:
+            NotClaimed: The adapter does not give it.
+            VerbFailed: It raised or did not end.
+        """
+        return await self.start(verb, *arguments).result()
+
+    def start_listing(self) -> Pending[list[Tool]]:
+        """Start `list_tools`."""
+        return Pending(self._list(), "list_tools")
+
+    async def list_tools(self) -> list[Tool]:
+        """The tools as a user gets them.
+
+        Raises:
+            VerbFailed: It raised or did not end.
+        """
+        return await self.start_listing().result()
+
+    async def names(self) -> list[str]:
+        """The names of the tools as a user gets them."""
+        return [tool.name for tool in await self.list_tools()]
+
+    def start_call(self, name: str, nonce: str | None = "", handle: Any = ABSENT, **arguments: Any) -> Pending[Outcome]:
+        """Start a call of the tool `name`, by the object that the last listing gave for it, or by `handle`."""
+        chosen = self._handles.get(name, name) if handle is ABSENT else handle
+        told = arguments if nonce is None else {"nonce": nonce, **arguments}
+        return Pending(self._call(name, chosen, told), "call_tool")
+
+    async def call(self, name: str, nonce: str | None = "", handle: Any = ABSENT, **arguments: Any) -> Outcome:
+        """Call the tool `name`, and say what came of it; an exception is an outcome too.
+
+        Raises:
+            VerbFailed: It did not end.
+        """
+        return await self.start_call(name, nonce, handle, **arguments).result()
+
+    def handle(self, name: str) -> Any:
+        """The very object that the last listing gave for `name`."""
+        return self._handles.get(name, name)
+
+    async def try_names(self) -> list[str] | None:
+        """The names of the tools, or `None` when `list_tools` raised.
+
+        Raises:
+            VerbFailed: It did not end.
+        """
+        listing = self.start_listing()
+        if await listing.ended() and listing.error is not None and not isinstance(listing.error, AdapterError):
+            return None
+        return [tool.name for tool in await listing.result()]
+
+    async def make_stale(self, *, may_fail: bool = False) -> str:
+        """Have the next list ask the server: the first way that the adapter has. Returns which.
+
+        Args:
+            may_fail: Bear it that the verb raises, where the script has it fail.
+
+        Raises:
+            NotClaimed: It keeps lists and has no way to be rid of one.
+        """
+        claims, server = self.claims, self.server
+        if not claims.makes("caches_listings"):
+            return "nothing is kept"
+        if claims.makes("clock") and server.era == "modern" and isinstance(server.ttl_ms, int) and server.ttl_ms > 0:
+            await asyncio.sleep(server.ttl_ms / 1000)
+            return "lapse"
+        if claims.makes("reacts_to_list_changed") and await server.notify_list_changed(principal=self.principal):
+            await self.react()
+            return "notice"
+        for verb in ("refresh", "invalidate", "reconnect"):
+            if self.has(verb):
+                under_way = self.start(verb)
+                if not (may_fail and await under_way.ended() and under_way.error is not None):
+                    await under_way.result()
+                return verb
+        raise NotClaimed("clock, reacts_to_list_changed, refresh, invalidate or reconnect")
+
+    async def react(self) -> None:
+        """Give the wrapper the time that it claims to need after a notice."""
+        await asyncio.sleep(self.claims.reacts_to_list_changed or 0.0)
+        await settle()
+
+    async def _perform(self, verb: str, *arguments: Any) -> Any:
+        if self._wrapper is None or not self._wrapper.has(verb):
+            raise NotClaimed(verb)
+        return await perform(getattr(self._wrapper, verb), *arguments)
+
+    async def _list(self) -> list[Tool]:
+        try:
+            self.handed_out = await self._perform("list_tools")
+            tools = tools_of(self.handed_out)
+        except AdapterError as wrong:
+            self.error = wrong
+            raise
+        except Exception as raised:
+            self._note("raised", f"list_tools: {describe(raised)}")
+            raise
+        self._handles = {tool.name: tool.handle for tool in tools}
+        self._note("served", f"{[tool.name for tool in tools]}")
+        return tools
+
+    async def _call(self, name: str, handle: Any, arguments: Mapping[str, Any]) -> Outcome:
+        try:
+            outcome = outcome_of(await self._perform("call_tool", handle, dict(arguments)))
+        except Exception as raised:
+            outcome = outcome_of(error=raised)
+        self._note("returned", f"{name} {outcome}")
+        return outcome
+
+    def _note(self, kind: str, text: str) -> None:
+        who = f"{self.principal}: " if self.principal is not None else ""
+        self.server.history.record(kind, text=who + text, principal=self.principal)

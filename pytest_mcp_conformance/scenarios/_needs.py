@@ -1,0 +1,37 @@
+"""Whether an adapter promises what a rule needs: claims are known before a scenario, verbs once it is entered."""
+
+from __future__ import annotations
+
+from pytest_mcp_conformance.contract import CLAIMS, VERBS, Claims, Rule, Wrapper
+
+__all__ = ["missing_claims", "missing_verbs"]
+
+
+def missing_claims(rule: Rule, claims: Claims, shown: frozenset[str] = frozenset()) -> str:
+    """The needs of `rule` that neither claims nor verbs can meet, as one text; empty when there are none.
+
+    Args:
+        rule: The rule.
+        claims: What the adapter promises.
+        shown: Claims that it does not make and that the wire showed all the same.
+    """
+    lacking = [
+        need for need in sorted(rule.needs)
+        if not any(name in VERBS or name in shown or _made(name, claims) for name in need.split(" or "))
+    ]
+    return ", ".join(lacking)
+
+
+def missing_verbs(rule: Rule, claims: Claims, wrapper: Wrapper) -> str:
+    """The needs of `rule` that can only be met by verbs, and are not; empty when there are none."""
+    lacking = []
+    for need in sorted(rule.needs):
+        names = need.split(" or ")
+        verbs = [name for name in names if name in VERBS]
+        if verbs and not any(wrapper.has(name) for name in verbs) and not any(_made(n, claims) for n in names):
+            lacking.append(need)
+    return ", ".join(lacking)
+
+
+def _made(name: str, claims: Claims) -> bool:
+    return name in CLAIMS and claims.makes(name)

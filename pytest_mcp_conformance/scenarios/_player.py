@@ -1,0 +1,203 @@
+"""Playing one scenario against one wrapper: a fresh loop, a fresh server, and a verdict in any case."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from pytest_mcp_conformance import clock as virtual
+from pytest_mcp_conformance.adapters import bare_sdk
+from pytest_mcp_conformance.contract import EXCUSES, Adapter, AdapterError, Judgement, NotSpoken, Played, Probe, Rule, Verdict
+from pytest_mcp_conformance.contract._outcome import describe
+from pytest_mcp_conformance.contract.connections import CLOSE_ENDS_EVERYTHING_IT_OPENED
+from pytest_mcp_conformance.history import Recorder, telling
+from pytest_mcp_conformance.scenarios import claims as probes
+from pytest_mcp_conformance.scenarios._connect import Connect
+from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed, VerbFailed, current_judge
+from pytest_mcp_conformance.scenarios._meeting import FIRST_MEETING, refusal
+from pytest_mcp_conformance.scenarios._needs import missing_claims
+from pytest_mcp_conformance.scenarios._scenario import Scenario
+from pytest_mcp_conformance.server import NotReached, ScriptedServer
+
+__all__ = ["play"]
+
+
+def play(scenario: Scenario, adapter: Adapter, *, era: str, way: str = "memory", variant: str = "") -> Played:
+    """Play one scenario once, in a loop and against a server of its own.
+
+    Args:
+        scenario: What is played.
+        adapter: Whom it is played against.
+        era: `handshake` or `modern`.
+        way: `memory`.
+        variant: One of the scenario's variants.
+
+    Returns:
+        A verdict for each rule of the scenario, whatever the wrapper did.
+    """
+    played = Played(scenario.name, adapter.name, adapter.version, way, era, variant)
+    try:
+        legal, reason = refusal(adapter, era, _meet)
+        if reason:
+            return replace(played, judgements=_all(scenario.rules, legal, reason))
+        if scenario.claim and adapter.claims.makes(scenario.claim) and scenario.claim not in EXCUSES:
+            return played  # a promise is held to its rules
+        if scenario.claim:
+            return replace(played, probes=(_probe(scenario.claim, adapter, era),))
+        unclaimed = _unclaimed(scenario.rules, adapter, era)
+        if len(unclaimed) == len(scenario.rules):
+            return replace(played, judgements=tuple(_not_claimed(*each) for each in unclaimed.items()))
+        run = _run(scenario, adapter, era, variant, unclaimed)
+    except AdapterError as wrong:
+        return replace(played, adapter_error=str(wrong))
+    judgements = _beside_the_sdk(run.judgements, scenario, adapter, era, variant)
+    return replace(played, judgements=judgements, trouble=tuple(run.trouble))
+
+
+@dataclass
+class _Run:
+    """What one run of a scenario gave."""
+
+    judgements: tuple[Judgement, ...] = ()
+    trouble: list[str] = field(default_factory=list)
+    failed: str = ""
+    returned: Any = None
+
+
+def _run(scenario: Scenario, adapter: Adapter, era: str, variant: str, unclaimed: dict[str, str]) -> _Run:
+    run = _Run()
+    history = Recorder()
+    judge = Judge(scenario.rules, history)
+    left: list[str] = []
+    for rule in scenario.rules:
+        if rule.id in unclaimed:
+            judge.not_claimed(rule, unclaimed[rule.id])
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        history.keep_time(loop.time)
+        current_judge.set(judge)
+        server = ScriptedServer(era, history=history)
+        async with AsyncExitStack() as stack:
+            shared = (await stack.enter_async_context(adapter.shared()),) if adapter.shared is not None else ()
+            connect = Connect(adapter, judge, scenario.rules, virtual.Clock(loop), shared)
+            stack.push_async_callback(connect.close_all)
+            run.returned = await scenario.play(server, connect, *([variant] if variant else []))
+        _gather_trouble(run, connect, history)
+
+    try:
+        virtual.run(main, name=scenario.name, leftovers=left)
+    except NotClaimed as missing:
+        for rule in scenario.rules:
+            judge.not_claimed(rule, str(missing))
+    except (NotReached, VerbFailed, NotSpoken, virtual.Stuck, virtual.NeverQuiet) as stopped:
+        run.failed = str(stopped)
+    except SystemExit as exit_:
+        run.failed = f"the wrapper raised {describe(exit_)}"
+    if run.failed:
+        judge.not_testable(run.failed)
+    run.judgements = _with_what_was_left(judge.judgements(), [*left, *_open(history)], history)
+    return run
+
+
+def _gather_trouble(run: _Run, connect: Connect, history: Recorder) -> None:
+    dropped = any(event.kind == "closed" and "dropped" in event.text for event in history)
+    for holder in connect.holders:
+        run.trouble += holder.trouble
+        if holder.death is not None and not dropped:
+            run.trouble.append(f"the wrapper died: {describe(holder.death)}")
+
+
+def _open(history: Recorder) -> list[str]:
+    live: set[int] = set()
+    for event in history:
+        if event.kind == "opened":
+            live.add(event.connection)
+        elif event.kind == "closed":
+            live.discard(event.connection)
+    return [f"connection {number} is still open" for number in sorted(live)]
+
+
+def _with_what_was_left(
+    judgements: tuple[Judgement, ...], left: Iterable[str], history: Recorder
+) -> tuple[Judgement, ...]:
+    """Whatever the scenario is about, what is left after close breaks the rule on closing."""
+    rest = "; ".join(left)
+    if not rest:
+        return judgements
+    leak = Judgement(CLOSE_ENDS_EVERYTHING_IT_OPENED.id, Verdict.BROKEN, f"left after close: {rest}", telling(history), hard=True)
+    return (*(each for each in judgements if each.rule != leak.rule), leak)
+
+
+def _meet(adapter: Adapter, era: str) -> str:
+    """What went wrong at the first meeting; empty when nothing did. Met once a process."""
+    return _met(adapter, era)
+
+
+@lru_cache(maxsize=256)
+def _met(adapter: Adapter, era: str) -> str:
+    return _run(FIRST_MEETING, adapter, era, "", {}).failed
+
+
+@lru_cache(maxsize=4096)
+def _probe(claim: str, adapter: Adapter, era: str) -> Probe:
+    says = adapter.claims.makes(claim)
+    run = _run(probes.BY_CLAIM[claim], adapter, era, "", {})
+    wire, detail = run.returned if run.returned is not None else (says, f"the probe said nothing: {run.failed}")
+    return Probe(claim, says, wire, detail)
+
+
+def _unclaimed(rules: tuple[Rule, ...], adapter: Adapter, era: str) -> dict[str, str]:
+    """The rules whose needs the adapter does not promise, each with what is missing.
+
+    A promise that it does not make and that the wire shows all the same counts as made.
+    """
+    found: dict[str, str] = {}
+    for rule in rules:
+        shown: frozenset[str] = frozenset()
+        missing = missing_claims(rule, adapter.claims)
+        if missing:
+            names = {name for need in missing.split(", ") for name in need.split(" or ")}
+            shown = frozenset(n for n in names & probes.BY_CLAIM.keys() if _probe(n, adapter, era).wire)
+            missing = missing_claims(rule, adapter.claims, shown)
+        if missing:
+            found[rule.id] = missing
+    return found
+
+
+def _beside_the_sdk(
+    judgements: tuple[Judgement, ...], scenario: Scenario, adapter: Adapter, era: str, variant: str
+) -> tuple[Judgement, ...]:
+    """Say of each broken rule what the bare SDK does in the same scenario."""
+    if all(each.verdict is not Verdict.BROKEN for each in judgements):
+        return judgements
+    bare = bare_sdk()
+    if bare.name == adapter.name:
+        return tuple(
+            replace(each, sdk="this is the bare SDK") if each.verdict is Verdict.BROKEN else each for each in judgements
+        )
+    alone = play(scenario, bare, era=era, variant=variant)
+    there = {each.rule: each.verdict for each in alone.judgements}
+    said = {Verdict.KEPT: "keeps this rule", Verdict.BROKEN: "breaks this rule too"}
+    return tuple(
+        each if each.verdict is not Verdict.BROKEN else replace(
+            each,
+            sdk=f"mcp {bare.version} alone {said.get(there.get(each.rule, Verdict.NOT_CLAIMED), 'makes no promise here')}",
+            inherited=there.get(each.rule) is Verdict.BROKEN,
+        )
+        for each in judgements
+    )
+
+
+def _all(rules: tuple[Rule, ...], legal: bool, reason: str) -> tuple[Judgement, ...]:
+    if legal:
+        return tuple(_not_claimed(rule.id, reason) for rule in rules)
+    return tuple(Judgement(rule.id, Verdict.NOT_TESTABLE, f"not testable: {reason}") for rule in rules)
+
+
+def _not_claimed(rule: str, reason: str) -> Judgement:
+    return Judgement(rule, Verdict.NOT_CLAIMED, reason)

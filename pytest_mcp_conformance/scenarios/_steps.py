@@ -1,0 +1,122 @@
+"""Steps that several scenarios share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import Any
+
+from pytest_mcp_conformance.contract import Tool
+from pytest_mcp_conformance.scenarios._connect import Connect
+from pytest_mcp_conformance.scenarios._holder import Holder
+from pytest_mcp_conformance.scenarios._judge import NotClaimed
+from pytest_mcp_conformance.scenarios._verbs import Pending
+from pytest_mcp_conformance.server import Gate, Held, ScriptedServer
+
+__all__ = ["FirstListing", "arrives_or_ends", "definition", "edit", "elapsed", "first_listing", "says_changed"]
+
+
+class FirstListing:
+    """A wrapper's first listing, held at the server: it was asked at connect, or by the first `list_tools`.
+
+    Attributes:
+        late: The held answer.
+    """
+
+    def __init__(self, opening: Pending[Holder], listing: Pending[list[Tool]] | None, late: Held) -> None:
+        self.late = late
+        self._opening = opening
+        self._listing = listing
+
+    async def ended(self) -> Holder:
+        """Wait until what asked for it has ended, however it ended; gives the wrapper."""
+        wrapper = await self._opening.result()
+        if self._listing is not None:
+            await self._listing.ended()
+        return wrapper
+
+    @property
+    def wrapper(self) -> Holder | None:
+        """The wrapper, where it is already connected."""
+        return None if self._listing is None else self._opening._task.result()
+
+
+async def first_listing(server: ScriptedServer, connect: Connect, gate: Gate) -> FirstListing:
+    """Connect, and have the first `tools/list` arrive at `gate`."""
+    opening = connect.start(server)
+    if await arrives_or_ends(gate, opening):
+        return FirstListing(opening, None, gate.held[0])
+    listing = (await opening.result()).start_listing()
+    return FirstListing(opening, listing, await gate.arrived())
+
+
+async def arrives_or_ends(gate: Gate, verb: Pending[Any]) -> bool:
+    """Wait until a request is held at `gate`, or `verb` has ended without one. True when one is held."""
+    arriving = asyncio.get_running_loop().create_task(gate.arrived(), name="arrival at the gate")
+    ending = asyncio.get_running_loop().create_task(verb.ended(), name="end of the verb")
+    try:
+        await asyncio.wait({arriving, ending}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for waiting in (arriving, ending):
+            waiting.cancel()
+            await asyncio.wait({waiting})
+    return bool(gate.held)
+
+
+async def says_changed(server: ScriptedServer, wrapper: Holder | None, connect: Connect, *, settled: bool = True) -> str:
+    """Tell the wrapper that the tools changed: by a notice where it reacts to one, else by `invalidate`.
+
+    Raises:
+        NotClaimed: It can be told in neither way.
+    """
+    if connect.claims.makes("reacts_to_list_changed") and await server.notify_list_changed(settled=settled):
+        return "notice"
+    if wrapper is not None and wrapper.has("invalidate"):
+        await wrapper.verb("invalidate")
+        return "invalidate"
+    raise NotClaimed("reacts_to_list_changed or invalidate")
+
+
+def definition(tool: Tool) -> dict[str, Any]:
+    """A copy of what the wrapper shows of a tool, to compare later."""
+    return deepcopy(
+        {"name": tool.name, "description": tool.description, "input": _plain(tool.input_schema),
+         "output": _plain(tool.output_schema)}
+    )
+
+
+def edit(tools: Iterable[Tool]) -> int:
+    """Edit the schemas of `tools` in depth, as far as they can be edited. Returns how many could."""
+    edited = 0
+    for tool in tools:
+        for schema in (tool.input_schema, tool.output_schema):
+            properties = schema.get("properties") if schema is not None else None
+            try:
+                properties["out"] = {"type": "string"}  # type: ignore[index]
+                properties["edited"] = {"type": "null"}  # type: ignore[index]
+            except (TypeError, AttributeError):
+                continue  # nothing there, or frozen: the caller cannot edit it
+            edited += 1
+    return edited
+
+
+class elapsed:  # noqa: N801
+    """Seconds of the loop's time since the block was entered: `with elapsed() as spent: ...; spent.seconds`."""
+
+    def __enter__(self) -> elapsed:
+        self._loop = asyncio.get_running_loop()
+        self._start = self._loop.time()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+    @property
+    def seconds(self) -> float:
+        """How long it is so far."""
+        return self._loop.time() - self._start
+
+
+def _plain(schema: Any) -> Any:
+    return None if schema is None else dict(schema)

@@ -1,0 +1,94 @@
+"""Running a verb: in a task of its own, in a thread where it is a plain function, and never for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+import anyio
+
+from pytest_mcp_conformance.clock import describe_tasks
+from pytest_mcp_conformance.contract._outcome import describe
+from pytest_mcp_conformance.scenarios._judge import VerbFailed
+from pytest_mcp_conformance.server import DEADLINE
+
+__all__ = ["Pending", "is_async", "perform"]
+
+T = TypeVar("T")
+
+
+async def perform(verb: Callable[..., Any], *arguments: Any) -> Any:
+    """Run one verb to its end: a coroutine function here, a plain function in a thread."""
+    returned = verb(*arguments) if is_async(verb) else await anyio.to_thread.run_sync(verb, *arguments)
+    return await returned if inspect.isawaitable(returned) else returned
+
+
+def is_async(verb: Callable[..., Any]) -> bool:
+    """True for a coroutine function, wrapped in a partial or an object's `__call__` or not."""
+    while isinstance(verb, partial):
+        verb = verb.func
+    return inspect.iscoroutinefunction(verb) or inspect.iscoroutinefunction(getattr(verb, "__call__", None))  # noqa: B004
+
+
+class Pending(Generic[T]):
+    """One verb that is under way.
+
+    Args:
+        running: What it does.
+        step: Its name, for errors: `list_tools`.
+    """
+
+    def __init__(self, running: Coroutine[Any, Any, T], step: str) -> None:
+        self.step = step
+        self._task: asyncio.Task[T] = asyncio.get_running_loop().create_task(running, name=step)
+        self._task.add_done_callback(_retrieve)
+
+    @property
+    def done(self) -> bool:
+        """True once it has ended."""
+        return self._task.done()
+
+    @property
+    def error(self) -> BaseException | None:
+        """What it raised, once it has ended."""
+        if not self._task.done():
+            return None
+        return asyncio.CancelledError() if self._task.cancelled() else self._task.exception()
+
+    async def ended(self, within: float = DEADLINE) -> bool:
+        """Wait for its end, however it ends. False when `within` seconds of the loop's time were not enough."""
+        await asyncio.wait({self._task}, timeout=within)
+        return self._task.done()
+
+    async def result(self, within: float = DEADLINE) -> T:
+        """Its result.
+
+        Raises:
+            VerbFailed: It raised, or did not end `within` seconds of the loop's time; then it is cancelled.
+        """
+        if not await self.ended(within):
+            where = "; ".join(describe_tasks([self._task]))
+            await self.cancel()
+            raise VerbFailed(f"{self.step} did not end within {within:g} s: {where}")
+        if self._task.cancelled():
+            raise VerbFailed(f"{self.step} was cancelled, though nobody cancelled it")
+        error = self._task.exception()
+        if error is not None:
+            if isinstance(error, VerbFailed | AssertionError) or not isinstance(error, Exception):
+                raise error
+            raise VerbFailed(f"{self.step} raised {describe(error)}") from error
+        return self._task.result()
+
+    async def cancel(self) -> None:
+        """Cancel it, as a user does who gives up, and wait for its end for a while."""
+        self._task.cancel()
+        await self.ended(60.0)
+
+
+def _retrieve(task: asyncio.Task[Any]) -> None:
+    """Look at the exception, so that a verb that nobody waits for is not reported by the loop."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,262 @@
+"""Scenarios of CALL: what becomes of a call, whatever else happens."""
+
+from __future__ import annotations
+
+from pytest_mcp_conformance.contract.calls import EQUAL_CALLS_GET_THEIR_OWN_ANSWERS, FAILED_CALL_IS_NEVER_REDIRECTED, FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE, GIVEN_UP_CALL_IS_CANCELLED_ON_THE_WIRE, LIMIT_BOUNDS_THE_WHOLE_VERB, ONE_CALL_IS_SENT_ONCE, RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT
+from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
+
+import asyncio
+
+from pytest_mcp_conformance.scenarios._connect import Connect
+from pytest_mcp_conformance.scenarios._holder import Holder
+from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
+from pytest_mcp_conformance.scenarios._scenario import scenario
+from pytest_mcp_conformance.scenarios._steps import arrives_or_ends, elapsed
+from pytest_mcp_conformance.server import DEADLINE, V1, ScriptedServer
+
+FOR_EVER = float("inf")
+
+
+@scenario(ONE_CALL_IS_SENT_ONCE, variants=("wrong_answer", "error", "dropped", "timeout", "hidden_listing_fails"))
+async def one_call_one_frame(server: ScriptedServer, connect: Connect, cause: str) -> None:
+    """A call fails in one way or another; within a minute it is not sent a second time."""
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        if cause in wrapper.claims.resends_calls or (cause == "dropped" and server.era == "modern"):
+            leave_out(ONE_CALL_IS_SENT_ONCE, f"may send a call again: {cause}")
+            return
+        if cause == "timeout" and not (wrapper.claims.makes("own_timeout") and wrapper.claims.makes("clock")):
+            leave_out(ONE_CALL_IS_SENT_ONCE, "own_timeout, clock")
+            return
+        if cause != "hidden_listing_fails":
+            await wrapper.list_tools()
+        if cause == "wrong_answer":
+            server.answers("a", "bad")
+        elif cause == "error":
+            server.fails("tools/call", -32603, "the tool broke")
+        elif cause == "dropped":
+            server.drops_on("tools/call")
+        with server.holding("tools/call", when=lambda _: cause in ("timeout", "hidden_listing_fails")) as gate:
+            call = wrapper.start_call("a", "n1")
+            if cause == "hidden_listing_fails" and await arrives_or_ends(gate, call):
+                server.fails("tools/list", times=FOR_EVER)
+                gate.open()
+                gate.release_all()
+            await call.ended()
+            await asyncio.sleep(60.0)
+        sent = server.ledger.calls("n1")
+        if cause == "hidden_listing_fails" and not sent:
+            leave_out(ONE_CALL_IS_SENT_ONCE, "refuses a tool that it has not listed")
+            return
+        with check(ONE_CALL_IS_SENT_ONCE):
+            assert len(sent) == 1
+
+
+@scenario(ONE_CALL_IS_SENT_ONCE)
+async def two_equal_calls(server: ScriptedServer, connect: Connect) -> None:
+    """The same tool is called twice with the same arguments, one call after the other."""
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        with check(ONE_CALL_IS_SENT_ONCE):
+            for value in (1, 2):
+                server.answers("a", value)
+                outcome = await wrapper.call("a", "same")
+                assert outcome.shows(value), f"the answer of the call whose tool gave {value}: {outcome}"
+            assert len(server.ledger.calls("same")) == 2
+
+
+@scenario(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, variants=("listing_fails", "listing_hangs", "refetch_fails"))
+async def result_whatever_else_fails(server: ScriptedServer, connect: Connect, what: str) -> None:
+    """A call is executed; a listing that goes with it fails, or is never answered.
+
+    The failure is armed when the call has reached the server: nothing that comes later may cost its result.
+    """
+    server.has_tools(*V1)
+    limit = connect.claims.own_timeout
+
+    async with connect(server) as wrapper:
+        if what == "refetch_fails":
+            await wrapper.list_tools()
+            await server.settle()
+        with server.holding("tools/call") as calls:
+            call = wrapper.start_call("a", "n1")
+            if not await arrives_or_ends(calls, call):
+                leave_out(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, "refuses a tool that it has not listed")
+                return
+            answer = calls.held[0]
+            with server.holding("tools/list", when=lambda _: what == "listing_hangs"):
+                if what != "listing_hangs":
+                    server.fails("tools/list", times=FOR_EVER)
+                if what == "refetch_fails":
+                    await server.notify_list_changed()
+                answer.release()
+                with check(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER):
+                    outcome = await call.result(within=1.5 * limit if limit else DEADLINE)
+                    assert outcome.ok, f"the server executed the call, and the caller got {outcome}"
+                    assert outcome.shows("n1"), f"the server executed the call, and the caller got {outcome}"
+
+
+@scenario(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS, variants=("reverse", "shuffled"))
+async def equal_calls_at_once(server: ScriptedServer, connect: Connect, order: str) -> None:
+    """Five calls of one tool are out at the same time; three get large answers, and none comes in order."""
+    server.has_tools(*V1)
+    nonces = [f"n{n}" + ("-" * 20_000 if n < 3 else "") for n in range(5)]
+
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        with server.holding("tools/call") as gate:
+            calls = [wrapper.start_call("a", nonce) for nonce in nonces]
+            await gate.arrived(5)
+            gate.release_all({"reverse": (5, 4, 3, 2, 1), "shuffled": (3, 5, 1, 4, 2)}[order])
+        with check(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS):
+            for nonce, call in zip(nonces, calls, strict=True):
+                outcome = await call.result()
+                assert outcome.ok
+                assert outcome.shows(nonce), f"the call {nonce[:2]} got another call's answer"
+
+
+@scenario(GIVEN_UP_CALL_IS_CANCELLED_ON_THE_WIRE, variants=("caller", "timeout"))
+async def call_given_up(server: ScriptedServer, connect: Connect, by: str) -> None:
+    """The caller, or the wrapper's own limit, gives up a call that is out."""
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        if by == "timeout" and not (wrapper.claims.makes("own_timeout") and wrapper.claims.makes("clock")):
+            leave_out(GIVEN_UP_CALL_IS_CANCELLED_ON_THE_WIRE, "own_timeout, clock")
+            return
+        if by == "caller" and not wrapper.is_async("call_tool"):
+            leave_out(GIVEN_UP_CALL_IS_CANCELLED_ON_THE_WIRE, "a plain function, which nobody can cancel")
+            return
+        await wrapper.list_tools()
+        with server.holding("tools/call") as gate:
+            call = wrapper.start_call("a", "n1")
+            held = await gate.arrived()
+            await (call.cancel() if by == "caller" else call.ended())
+            await server.settle()
+            cancelled = [frame.params.get("requestId") for frame in server.ledger.frames("notifications/cancelled")]
+            with check(GIVEN_UP_CALL_IS_CANCELLED_ON_THE_WIRE):
+                assert cancelled == [held.request.id]
+
+
+@scenario(FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE)
+async def siblings_of_a_failed_call(server: ScriptedServer, connect: Connect) -> None:
+    """Of three calls that are out one is cancelled and one fails."""
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        connections = len(server.connections)
+        with server.holding("tools/call") as gate:
+            calls = [wrapper.start_call("a", nonce) for nonce in ("n1", "n2", "n3")]
+            await gate.arrived(3)
+            if wrapper.is_async("call_tool"):
+                await calls[0].cancel()
+            gate.held[1].fail(-32603, "the tool broke")
+            await calls[1].ended()
+            gate.open()
+            with check(FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE):
+                gate.held[2].release()
+                outcome = await calls[2].result()
+                assert outcome.shows("n3"), f"the sibling: {outcome}"
+                outcome = await wrapper.call("a", "n4")
+                assert outcome.shows("n4"), f"a later call: {outcome}"
+                assert len(server.connections) == connections, "dialled again"
+
+
+@scenario(LIMIT_BOUNDS_THE_WHOLE_VERB, variants=("connect", "listing", "second_page", "call", "after_the_answer"))
+async def silent_server(server: ScriptedServer, connect: Connect, step: str) -> None:
+    """The server falls silent at one step; the wrapper's own limit bounds the whole verb.
+
+    Half the limit is granted on top, for a wrapper that adds a short probe of its own.
+    """
+    limit = connect.claims.own_timeout or 0.0
+    if step == "second_page":
+        server.pages(["a"], ["b"])
+    else:
+        server.has_tools(*V1)
+
+    if step == "connect":
+        with server.holding(HANDSHAKE_METHOD[server.era]), elapsed() as spent:
+            opening = connect.start(server)
+            await opening.ended()
+            with check(LIMIT_BOUNDS_THE_WHOLE_VERB):
+                holder = await opening.result()
+                if holder.error is None:
+                    await holder.start_listing().ended()
+                assert spent.seconds <= 1.5 * limit, f"connect ended after {spent.seconds:g} s of {limit:g} s"
+        reached(server.connections, "nothing was dialled")
+        return
+    async with connect(server) as wrapper:
+        await _silent_later(server, wrapper, step, limit)
+
+
+async def _silent_later(server: ScriptedServer, wrapper: Holder, step: str, limit: float) -> None:
+    if step == "second_page" and not wrapper.claims.follows_pages:
+        leave_out(LIMIT_BOUNDS_THE_WHOLE_VERB, "follows_pages")
+        return
+    if step == "call":
+        await wrapper.list_tools()
+    first = {"listing": "tools/list", "second_page": "tools/list"}.get(step, "tools/call")
+    with server.holding(first) as gate, elapsed() as spent:
+        verb = wrapper.start_listing() if first == "tools/list" else wrapper.start_call("a", "n1")
+        if not await arrives_or_ends(gate, verb):
+            leave_out(LIMIT_BOUNDS_THE_WHOLE_VERB, f"{verb.step} sends no {first} here")
+            return
+        if step in ("second_page", "after_the_answer"):
+            await asyncio.sleep(0.9 * limit)
+            with server.holding("tools/list", when=lambda r: step == "after_the_answer" or "cursor" in r.params):
+                if step == "after_the_answer":
+                    gate.open()
+                gate.held[0].release()
+                await verb.ended(4 * limit)
+        else:
+            await verb.ended(4 * limit)
+        with check(LIMIT_BOUNDS_THE_WHOLE_VERB):
+            assert verb.done, f"{verb.step} still runs after {spent.seconds:g} s; the limit is {limit:g} s"
+            assert spent.seconds <= 1.5 * limit, f"{verb.step} ended after {spent.seconds:g} s; the limit is {limit:g} s"
+
+
+@scenario(TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT)
+async def tool_that_says_it_failed(server: ScriptedServer, connect: Connect) -> None:
+    """A tool answers isError with a text for the model; the next call works."""
+    server.has_tools("a")
+
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        connections = len(server.connections)
+        server.answers("a", is_error=True, text="bad date: try 2026-01-31")
+        outcome = await wrapper.call("a", "n1")
+        reached(server.ledger.calls("n1"), "the call was not sent")
+        with check(TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT):
+            assert not outcome.ok, f"shown as a success: {outcome}"
+            assert "bad date: try 2026-01-31" in outcome.text
+            server.answers("a")
+            outcome = await wrapper.call("a", "n2")
+            assert outcome.ok, f"the next call: {outcome}"
+            assert len(server.connections) == connections, "taken for a lost connection"
+
+
+@scenario(FAILED_CALL_IS_NEVER_REDIRECTED, variants=("error", "dropped", "refused"))
+async def failure_stays_on_its_server(server: ScriptedServer, connect: Connect, how: str) -> None:
+    """Two servers have a tool of one name, for two principals; a call on the first one fails."""
+    other = server.another("another server")
+    for each in (server, other):
+        each.has_tools("a")
+
+    async with connect(server, "A") as wrapper, connect(other, "B") as theirs:
+        await wrapper.list_tools()
+        await theirs.list_tools()
+        if how == "error":
+            server.fails("tools/call", -32603, "the tool broke", times=FOR_EVER)
+        elif how == "refused":
+            server.fails("tools/call", -32602, "Unknown tool: a", times=FOR_EVER)
+        else:
+            server.drops_on("tools/call")
+        await wrapper.call("a", "n1")
+        await asyncio.sleep(60.0)
+        reached(server.ledger.calls("n1"), "the call was not sent")
+        with check(FAILED_CALL_IS_NEVER_REDIRECTED):
+            assert not other.ledger.calls(), "the call went to another server, as another principal"

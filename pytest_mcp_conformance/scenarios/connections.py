@@ -1,0 +1,156 @@
+"""Scenarios of CONN: the life of a connection, from the dial to the close."""
+
+from __future__ import annotations
+
+from pytest_mcp_conformance.contract.connections import BROKEN_CONNECTION_IS_NOT_USED_AGAIN, CLOSE_ENDS_EVERYTHING_IT_OPENED, CONCURRENT_FIRST_USE_IS_ONE_DIAL, DEAD_CONNECTION_ENDS_ITS_CALLS, FAILED_DIAL_IS_NOT_REMEMBERED
+from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
+
+import re
+
+from pytest_mcp_conformance.contract._outcome import describe
+from pytest_mcp_conformance.scenarios._connect import Connect
+from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
+from pytest_mcp_conformance.scenarios._scenario import scenario
+from pytest_mcp_conformance.scenarios._steps import arrives_or_ends, elapsed
+from pytest_mcp_conformance.server import V1, V2, ScriptedServer
+
+SAYS_CLOSED = re.compile(
+    r"clos|lost|terminat|disconnect|broken|not connected|eof|end of|reset|dead|gone|hung up|dropped|shut", re.IGNORECASE
+)
+"""Words by which an error says that a connection is no more; the name of its type counts."""
+
+
+@scenario(CONCURRENT_FIRST_USE_IS_ONE_DIAL)
+async def first_use_at_once(server: ScriptedServer, connect: Connect) -> None:
+    """One holder, a slow handshake, and five listings at once."""
+    server.has_tools(*V1)
+    if connect.claims.makes("dials_per_operation"):
+        leave_out(CONCURRENT_FIRST_USE_IS_ONE_DIAL, "dials_per_operation: each verb has a connection of its own")
+        return
+
+    with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
+        opening = connect.start(server)
+        if await arrives_or_ends(gate, opening):
+            gate.open()
+            gate.release_all()
+            wrapper = await opening.result()
+            listings = [wrapper.start_listing() for _ in range(5)]
+        else:
+            wrapper = await opening.result()
+            listings = [wrapper.start_listing() for _ in range(5)]
+            await server.settle()
+    with check(CONCURRENT_FIRST_USE_IS_ONE_DIAL):
+        for listing in listings:
+            assert [tool.name for tool in await listing.result()] == ["a", "old"]
+        assert len(server.connections) == 1
+        await wrapper.close()
+        assert server.ledger.open_connections() == []
+
+
+@scenario(FAILED_DIAL_IS_NOT_REMEMBERED, variants=("refused", "error"))
+async def dial_after_a_failed_dial(server: ScriptedServer, connect: Connect, how: str) -> None:
+    """The server refuses connections, or its handshake fails; then it is well again."""
+    server.has_tools(*V1)
+    if how == "refused":
+        server.refusing = True
+    else:
+        server.fails(HANDSHAKE_METHOD[server.era], -32603, "not yet", times=float("inf"))
+
+    failed = await connect.attempt(server)
+    if failed.error is None:  # a lazy wrapper dials at its first verb
+        reached(await failed.try_names() is None, "no dial failed")
+        server.recovers()
+        if not failed.claims.makes("one_shot"):
+            with check(FAILED_DIAL_IS_NOT_REMEMBERED):
+                assert await failed.names() == ["a", "old"]
+    server.recovers()
+    await failed.close()
+    with check(FAILED_DIAL_IS_NOT_REMEMBERED):
+        assert server.ledger.open_connections() == [], "the failed dial left a connection open"
+    async with connect(server) as wrapper:
+        with check(FAILED_DIAL_IS_NOT_REMEMBERED):
+            assert await wrapper.names() == ["a", "old"]
+    reached(server.ledger.listings(), "no listing reached the server")
+
+
+@scenario(BROKEN_CONNECTION_IS_NOT_USED_AGAIN)
+async def verbs_after_a_loss(server: ScriptedServer, connect: Connect) -> None:
+    """The connection is lost under a call; five more verbs follow."""
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        with server.holding("tools/call") as gate:
+            call = wrapper.start_call("a", "n0")
+            await gate.arrived()
+            server.has_tools(*V2)
+            gate.open()
+            server.drop()
+            await call.ended()
+        failures = []
+        with elapsed() as spent, check(BROKEN_CONNECTION_IS_NOT_USED_AGAIN):
+            for verb in ("list", "call", "list", "call", "call"):
+                if verb == "list":
+                    listing = wrapper.start_listing()
+                    assert await listing.ended(), "list_tools did not end"
+                    if listing.error is not None:
+                        failures.append(describe(listing.error))
+                    else:
+                        served = [tool.name for tool in await listing.result()]
+                        assert served == ["a", "new"], "served as if the lost connection were live"
+                else:
+                    outcome = await wrapper.call("a", "n1")
+                    if not outcome.ok:
+                        failures.append(outcome.text)
+            if wrapper.claims.makes("redials"):
+                assert len(failures) <= 1
+            else:
+                silent = [text for text in failures if not SAYS_CLOSED.search(text)]
+                assert not silent, "errors that do not say that the connection is closed"
+                assert spent.seconds < 1, f"five verbs on a lost connection took {spent.seconds:g} s"
+
+
+@scenario(DEAD_CONNECTION_ENDS_ITS_CALLS, variants=("one", "five"))
+async def loss_under_calls(server: ScriptedServer, connect: Connect, how: str) -> None:
+    """The connection is lost while calls are out: they end, and no timer is needed."""
+    server.has_tools(*V1)
+    number = {"one": 1, "five": 5}[how]
+
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        with server.holding("tools/call") as gate:
+            calls = [wrapper.start_call("a", f"n{n}") for n in range(number)]
+            await gate.arrived(number)
+            gate.open()
+            with elapsed() as spent:
+                server.drop()
+                await server.settle()
+                with check(DEAD_CONNECTION_ENDS_ITS_CALLS):
+                    assert all(call.done for call in calls), "calls that are still waiting for a dead connection"
+                    assert spent.seconds == 0
+                    for n, call in enumerate(calls):
+                        outcome = await call.result()
+                        again = len(server.ledger.calls(f"n{n}")) > 1
+                        assert again or not outcome.ok, f"a call that nobody answered: {outcome}"
+
+
+@scenario(CLOSE_ENDS_EVERYTHING_IT_OPENED, variants=("once", "in_flight", "many"))
+async def close_ends_everything(server: ScriptedServer, connect: Connect, how: str) -> None:
+    """A holder lists, calls, gets a notice, and closes; with a call out, or twenty times in a row."""
+    server.has_tools(*V1)
+
+    for _ in range(20 if how == "many" else 1):
+        async with connect(server) as wrapper:
+            await wrapper.list_tools()
+            await wrapper.call("old", "n1")
+            await server.notify_list_changed()
+            if how == "in_flight":
+                with server.holding("tools/call") as gate:
+                    call = wrapper.start_call("old", "n2")
+                    await gate.arrived()
+                    await wrapper.close()
+                    with check(CLOSE_ENDS_EVERYTHING_IT_OPENED):
+                        assert await call.ended(), "a call that was out at close still waits"
+    reached(server.ledger.calls(), "no call was sent")
+    with check(CLOSE_ENDS_EVERYTHING_IT_OPENED):
+        assert server.ledger.open_connections() == []

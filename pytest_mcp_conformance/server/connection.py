@@ -1,0 +1,163 @@
+"""One connection at the server's side: frames in, frames out, and what is subscribed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from pytest_mcp_conformance.history import Event
+from pytest_mcp_conformance.server.eras import SUBSCRIPTION
+
+if TYPE_CHECKING:
+    from pytest_mcp_conformance.server.script import ScriptedServer
+
+__all__ = ["Connection"]
+
+Message = dict[str, Any]
+Sink = Callable[["Message | None", Any], None]
+
+
+class Connection:
+    """One client's connection, whichever way it came in.
+
+    Args:
+        server: The script that answers.
+        number: From 1, in the order of opening.
+        sink: Takes each frame for the client with the id of the request that it belongs to, and `None` once the
+            server hangs up. Called in the task that caused the frame; must not wait.
+        principal: Whoever the credentials stand for.
+        headers: What the client sent along.
+    """
+
+    def __init__(
+        self, server: ScriptedServer, number: int, sink: Sink, principal: str | None, headers: Mapping[str, str]
+    ) -> None:
+        self.server = server
+        self.number = number
+        self.principal = principal
+        self.headers = dict(headers)
+        self.open = True
+        self.ready = False
+        self.subscriptions: dict[Any, dict[str, Any]] = {}
+        self._sink = sink
+        self._asked: dict[Any, str] = {}
+
+    def record_opening(self) -> None:
+        """Write that it is open."""
+        self._record("opened", text=f"a connection to {self.server.name}" if self.server.name != "server" else "")
+
+    def receive(self, message: Message, headers: Mapping[str, str] | None = None) -> None:
+        """Take one frame of the client and answer it as the script says."""
+        if not self.open:
+            return
+        method = message.get("method")
+        if method is None:
+            self._record("replied", message, id=message.get("id"))
+            return
+        kind = "asked" if "id" in message else "told"
+        event = self._record(kind, message, id=message.get("id"), method=method, headers=headers or self.headers)
+        if kind == "asked":
+            self._asked[event.id] = method
+            self.server.on_request(self, event)
+        else:
+            self._on_notification(event)
+
+    def answer(self, request: Event, result: Message) -> None:
+        """Send the result of `request`."""
+        self.send({"jsonrpc": "2.0", "id": request.id, "result": result}, related=request.id)
+
+    def fail(self, request: Event, code: int, message: str, data: Any = None) -> None:
+        """Send a JSON-RPC error for `request`."""
+        error = {"code": code, "message": message, **({"data": data} if data is not None else {})}
+        self.send({"jsonrpc": "2.0", "id": request.id, "error": error}, related=request.id)
+
+    def notify(self, method: str, params: Message | None = None, *, related: Any = None) -> None:
+        """Send a notification, with the request that it belongs to where there is one."""
+        self.send({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})}, related=related)
+
+    def send(self, message: Message, *, related: Any = None) -> None:
+        """Send any frame. On a connection that is closed it is nothing."""
+        if not self.open:
+            return
+        message = deepcopy(message)
+        method = message.get("method") or self._asked.get(message.get("id"), "")
+        if "method" in message:
+            kind = "requested" if "id" in message else "noticed"
+        else:
+            kind = "failed" if "error" in message else "answered"
+        self._record(kind, message, id=message.get("id"), method=method)
+        self._sink(message, related)
+
+    def subscribe(self, request: Event) -> None:
+        """Open the listen stream that `request` asked for, and acknowledge it."""
+        granted = {
+            key: value for key, value in dict(request.params.get("notifications") or {}).items() if key in self.server.grants
+        }
+        self.subscriptions[request.id] = granted
+        stamp = {"notifications": granted, "_meta": {SUBSCRIPTION: request.id}}
+        self.notify("notifications/subscriptions/acknowledged", stamp, related=request.id)
+
+    def end_subscriptions(self, how: str) -> int:
+        """End every listen stream: by `result`, by a `cancelled` notice, or by `error`. Returns how many."""
+        ended = list(self.subscriptions)
+        for number in ended:
+            del self.subscriptions[number]
+            if how == "result":
+                result = {"resultType": "complete", "_meta": {SUBSCRIPTION: number}}
+                self.send({"jsonrpc": "2.0", "id": number, "result": result}, related=number)
+            elif how == "cancelled":
+                self.notify("notifications/cancelled", {"requestId": number, "reason": "teardown"}, related=number)
+            else:
+                error = {"code": -32603, "message": "the stream was cut"}
+                self.send({"jsonrpc": "2.0", "id": number, "error": error}, related=number)
+        return len(ended)
+
+    def log(self, text: str, *, related: Event) -> None:
+        """Send a log message that belongs to the request `related`."""
+        self.notify("notifications/message", {"level": "info", "data": text}, related=related.id)
+
+    def list_changed(self) -> int:
+        """Send the tools' change notice on the channel of the era. Returns on how many channels it went."""
+        method = "notifications/tools/list_changed"
+        if self.server.era == "handshake":
+            if not (self.open and self.ready):
+                return 0
+            self.notify(method)
+            return 1
+        streams = [number for number, asked in self.subscriptions.items() if asked.get("toolsListChanged")]
+        for number in streams:
+            self.notify(method, {"_meta": {SUBSCRIPTION: number}}, related=number)
+        return len(streams)
+
+    def drop(self) -> None:
+        """Hang up on the client, now."""
+        if self.open:
+            self._close("dropped by the server")
+            self._sink(None, None)
+
+    def closed_by_client(self) -> None:
+        """The client hung up."""
+        if self.open:
+            self._close("by the client")
+
+    def _close(self, text: str) -> None:
+        self.open = False
+        self.subscriptions.clear()
+        self._record("closed", text=text)
+
+    def _on_notification(self, event: Event) -> None:
+        if event.method == "notifications/initialized":
+            self.ready = True
+        elif event.method == "notifications/cancelled":
+            self.subscriptions.pop(event.params.get("requestId"), None)
+
+    def _record(self, kind: str, message: Message | None = None, **fields: Any) -> Event:
+        return self.server.history.record(
+            kind,
+            connection=self.number,
+            principal=self.principal,
+            message=deepcopy(message) if message is not None else {},
+            generation=self.server.generation,
+            **fields,
+        )

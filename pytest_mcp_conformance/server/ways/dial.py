@@ -1,0 +1,92 @@
+"""One holder's way in to a scripted server."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from pytest_mcp_conformance.clock import Clock
+from pytest_mcp_conformance.contract import AdapterError, NotSpoken
+from pytest_mcp_conformance.server.ways.memory import memory_streams
+
+if TYPE_CHECKING:
+    from pytest_mcp_conformance.server.script import ScriptedServer
+
+__all__ = ["ScriptedDial"]
+
+
+class ScriptedDial:
+    """What an adapter is given; see `pytest_mcp_conformance.Dial`.
+
+    Args:
+        server: The script to connect to.
+        principal: Whose credentials to carry.
+        clock: The scenario's clock.
+    """
+
+    def __init__(self, server: ScriptedServer, principal: str | None = None, clock: Clock | None = None) -> None:
+        self._server = server
+        self._principal = principal
+        self._clock = clock
+
+    @property
+    def url(self) -> str:
+        """Not to be had: this version plays over memory."""
+        raise AdapterError(
+            "the adapter asked for dial.url, which needs streamable HTTP; this version plays over memory only: "
+            "use dial.streams() or dial.session()"
+        )
+
+    @property
+    def command(self) -> Sequence[str]:
+        """Not to be had: this version plays over memory."""
+        raise AdapterError(
+            "the adapter asked for dial.command, which needs stdio; this version plays over memory only: "
+            "use dial.streams() or dial.session()"
+        )
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The principal's headers, made up for the scenario; `{}` where there is no principal."""
+        if self._principal is None:
+            return {}
+        token = hashlib.sha256(self._principal.encode()).hexdigest()[:16]
+        return {"Authorization": f"Bearer scripted-{token}"}
+
+    @property
+    def principal(self) -> str | None:
+        """The principal's name."""
+        return self._principal
+
+    @property
+    def clock(self) -> Clock:
+        """The scenario's clock, or that of the running loop."""
+        return self._clock if self._clock is not None else Clock()
+
+    @property
+    def era(self) -> str:
+        """The era that the server speaks."""
+        return self._server.era
+
+    def streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+        """One connection over memory."""
+        return memory_streams(self._server, self._principal, self.headers)
+
+    @asynccontextmanager
+    async def session(self, double: Any = None) -> AsyncIterator[Any]:
+        """An entered SDK session over memory, past its handshake.
+
+        Raises:
+            NotSpoken: A double was asked for; or the installed SDK does not speak this era.
+        """
+        from mcp import ClientSession  # heavy, and only wanted by adapters that take a session
+
+        if double is not None:
+            raise AdapterError("dial.session(double=...): this version has no doubles; call dial.session()")
+        if self.era == "modern" and not hasattr(ClientSession, "discover"):
+            raise NotSpoken("the installed mcp 1.x does not speak the modern era")
+        async with self.streams() as (read, write), ClientSession(read, write) as session:
+            await (session.discover() if self.era == "modern" else session.initialize())
+            yield session

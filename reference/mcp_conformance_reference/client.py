@@ -1,0 +1,250 @@
+"""The client: the verbs that an application uses."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, Protocol, get_args
+
+import anyio
+
+from mcp_conformance_reference.connection import OpenStreams
+from mcp_conformance_reference.definitions import Definition
+from mcp_conformance_reference.errors import ClientClosed, StaleTool, VerbTimeout
+from mcp_conformance_reference.handles import ListedTool
+from mcp_conformance_reference.life import Life, Parts
+from mcp_conformance_reference.results import CallResult
+from mcp_conformance_reference.sdk import Era
+from mcp_conformance_reference.settings import LogMessage, Settings
+from mcp_conformance_reference.walk import LeftOut, Listing
+
+__all__ = ["Clock", "ReferenceClient"]
+
+
+class Clock(Protocol):
+    """What lifetimes of listings are counted by."""
+
+    def monotonic(self) -> float:
+        """Seconds since some moment."""
+
+
+class ReferenceClient(Parts):
+    """An MCP client for tools, over the SDK's sessions, that keeps every rule of this kit.
+
+    One client holds one connection at a time. It is dialled by `connect`, or by the first verb that needs it, and
+    again by the first verb that finds it dead. Verbs may be used from any task, any number at once; a verb that is
+    cancelled leaves the others alone. Tool listings are kept:
+
+    * in the handshake era until the server says that its tools changed, if it declared that it says so;
+    * in the modern era for the lifetime that the server gives, while a listen stream stands for hearing of
+      changes or the server has no such stream;
+
+    and never beyond `invalidate`, `permissions_changed`, `refresh`, a notice, or the connection they came over.
+
+    Args:
+        open_streams: Opens one connection: called for each dial, gives an async context manager that gives the
+            SDK's (read, write) stream pair. It is entered and left in one task.
+        era: "handshake" (up to 2025-11-25), "modern" (2026-07-28, needs mcp 2.x), or "auto" to ask the server.
+        timeout: The limit of each verb in seconds, everything it needs included; None for none.
+        clock: Counts the lifetimes of listings; the event loop's time by default. Limits always run by the latter.
+        name: What the server is called in errors.
+        max_pages: How many pages a listing may have.
+        max_walks: How many walks one verb may see overtaken by changes.
+        max_reopen: How many times in a row a listen stream is opened again.
+        reopen_limit: The longest wait between two of those tries, in seconds.
+        close_limit: How long a connection may take to leave in good order, in seconds.
+        on_log: Called with each log message of the server; must come back at once.
+        log_level: Which messages to ask for, in the modern era, where `on_log` is given.
+        client_info: `name` and `version` to give of this client.
+    """
+
+    def __init__(
+        self,
+        open_streams: OpenStreams,
+        *,
+        era: Era = "handshake",
+        timeout: float | None = 30.0,
+        clock: Clock | None = None,
+        name: str = Settings.name,
+        max_pages: int = Settings.max_pages,
+        max_walks: int = Settings.max_walks,
+        max_reopen: int = Settings.max_reopen,
+        reopen_limit: float = Settings.reopen_limit,
+        close_limit: float = Settings.close_limit,
+        on_log: Callable[[LogMessage], None] | None = None,
+        log_level: str = Settings.log_level,
+        client_info: dict[str, Any] | None = None,
+    ) -> None:
+        if era not in get_args(Era):
+            raise ValueError(f"era is {era!r}; take one of {', '.join(get_args(Era))}")
+        self._open_streams = open_streams
+        self._settings = Settings(
+            era=era,
+            name=name,
+            timeout=timeout,
+            now=anyio.current_time if clock is None else clock.monotonic,
+            max_pages=max_pages,
+            max_walks=max_walks,
+            max_reopen=max_reopen,
+            reopen_limit=reopen_limit,
+            close_limit=close_limit,
+            on_log=on_log,
+            log_level=log_level,
+        )
+        if client_info is not None:
+            self._settings = replace(self._settings, client_info=dict(client_info))
+        self._life: Life | None = None
+        self._closed = False
+
+    # -- connecting ----------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> ReferenceClient:
+        await self.connect()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a live connection now."""
+        connection = None if self._life is None or self._closed else self._life.dialler.connection
+        return connection is not None and connection.alive
+
+    async def connect(self) -> None:
+        """Open the client; again after a close, as a new client. Without effect while it is connected.
+
+        Raises:
+            DialFailed: No connection could be opened; nothing is left open, and the next verb tries again.
+            ClientClosed: The client was closed meanwhile.
+            VerbTimeout: It took longer than the limit.
+        """
+        if self._closed:
+            self._closed, self._life = False, None
+        async with self._verb("connect") as life:
+            await life.dialler.connected()
+
+    async def reconnect(self) -> None:
+        """Open a connection in place of the one in use, which stays in use if that fails.
+
+        Calls that are out on the old connection end with `ConnectionLost`.
+
+        Raises:
+            DialFailed, ClientClosed, VerbTimeout: As for `connect`.
+        """
+        async with self._verb("reconnect") as life:
+            await life.dialler.reconnect()
+
+    async def close(self) -> None:
+        """End every verb with `ClientClosed`, and leave everything that was opened.
+
+        It may be called from any task, at any time, any number of times. Nothing is sent or dialled afterwards.
+        """
+        self._closed = True
+        if self._life is not None:
+            await self._life.close()
+
+    # -- tools ---------------------------------------------------------------------------------------------
+
+    async def list_tools(self) -> list[ListedTool]:
+        """The tools, kept or asked for anew, in the server's order.
+
+        Raises:
+            ListFailed: A page failed, or the pages have no end.
+            DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
+        """
+        async with self._verb("list_tools") as life:
+            return self._hand_out(life, await life.tools.current())
+
+    async def call_tool(self, tool: ListedTool | str, arguments: dict[str, Any] | None = None) -> CallResult:
+        """Call one tool, once.
+
+        Args:
+            tool: A tool as handed out, or a name.
+            arguments: Plain JSON; copied at once.
+
+        Returns:
+            The result, also where the tool says by `is_error` that it failed.
+
+        Raises:
+            StaleTool: The newest listing lacks the tool or shows it otherwise. Nothing was sent.
+            SchemaUnusable: Its output schema cannot judge anything. Nothing was sent.
+            CheckFailed: Its result breaks its output schema. The result is in the error.
+            CallFailed: The server answered with an error.
+            ListFailed: There was no listing to judge by, and none could be had. Nothing was sent.
+            DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
+            ValueError: The arguments are not plain JSON.
+        """
+        async with self._verb("call_tool") as life:
+            if isinstance(tool, ListedTool) and not tool.handed_out_by(self):
+                raise StaleTool(tool.name, "it was handed out by another client")
+            return await life.caller.call(tool, arguments)
+
+    async def bind(self, name: str) -> ListedTool:
+        """The tool of this name, bound to today's definition.
+
+        Raises:
+            StaleTool: It is not listed.
+            ListFailed, DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As for `list_tools`.
+        """
+        async with self._verb("bind") as life:
+            for tool in self._hand_out(life, await life.tools.current()):
+                if tool.name == name:
+                    return tool
+            raise StaleTool(name, "the newest listing lacks it")
+
+    async def refresh(self) -> None:
+        """List again now, whatever is kept.
+
+        Raises:
+            ListFailed, DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As for `list_tools`.
+        """
+        async with self._verb("refresh") as life:
+            await life.tools.refresh()
+
+    def invalidate(self) -> None:
+        """The application says that the tools changed: nothing listed before now is served any more."""
+        if self._life is not None:
+            self._life.tools.invalidate()
+
+    def permissions_changed(self) -> None:
+        """The application says that what it may do changed: the same as `invalidate`."""
+        self.invalidate()
+
+    # -- other ways to read the tools ----------------------------------------------------------------------
+
+    async def names(self) -> list[str]:
+        """The names of the tools."""
+        return [tool.name for tool in await self.list_tools()]
+
+    async def definitions(self) -> list[Definition]:
+        """The frozen definitions of the tools."""
+        return [tool.definition for tool in await self.list_tools()]
+
+    async def left_out(self) -> list[LeftOut]:
+        """The entries of the listing that are no tools, each with a reason."""
+        async with self._verb("left_out") as life:
+            return list((await life.tools.current()).left_out)
+
+    def accessors(self) -> dict[str, Callable[[], Awaitable[list[Any]]]]:
+        """Every other way to read the tools, by name. All of them read one and the same listing."""
+        return {"names": self.names, "definitions": self.definitions}
+
+    # -- inside --------------------------------------------------------------------------------------------
+
+    def _hand_out(self, life: Life, listing: Listing) -> list[ListedTool]:
+        return [ListedTool(known, life.tools.id, listing.generation, self) for known in listing.definitions]
+
+    @asynccontextmanager
+    async def _verb(self, verb: str) -> AsyncIterator[Life]:
+        """Run one verb in the life of its beginning, within the limit, everything it needs included."""
+        if self._closed:
+            raise ClientClosed(f"{self._settings.name}: the client is closed; connect() opens it again")
+        if self._life is None:
+            self._life = Life(self._open_streams, self._settings, self)
+        limit = self._settings.timeout
+        with anyio.move_on_after(limit) as scope:
+            yield self._life
+        if scope.cancelled_caught and limit is not None:
+            raise VerbTimeout(self._settings.name, verb, limit)

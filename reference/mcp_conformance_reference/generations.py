@@ -1,0 +1,77 @@
+"""Which `tools/list` answer an SDK holds its per-tool checks for, as far as one connection can tell.
+
+An SDK session keeps its own output checks by the listing it received last, one that failed perhaps included, and
+it replaces them before its user sees the answer. So the requests are counted: each is out from the moment it is
+sent until it settles, and each that settles, answered or failed, starts a new generation. The checks of one
+listing are the SDK's while its generation is the latest and no request is out.
+
+Requests that somebody else sends on the same session are not counted: they cannot be seen from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+__all__ = ["ListingGenerations", "SettledListing", "listings_of"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SettledListing(Generic[T]):
+    """The answer of one `tools/list` request, and the generation it settled at."""
+
+    answer: T
+    generation: int
+
+
+class ListingGenerations:
+    """The `tools/list` requests that one connection has out, and the generations they settled at."""
+
+    def __init__(self) -> None:
+        self._settled = 0
+        self._out = 0
+
+    async def ask(self, send: Callable[[], Awaitable[T]]) -> SettledListing[T]:
+        """Send one request, counted as out until it settles.
+
+        Args:
+            send: Sends the request; it may raise before anything is sent.
+
+        Returns:
+            The answer, with the generation that this very request started.
+
+        Raises:
+            BaseException: Whatever `send` raised, as it raised it.
+        """
+        self._out += 1
+        try:
+            answer = await send()
+        finally:
+            generation = self._settle()
+        return SettledListing(answer, generation)
+
+    def is_latest(self, generation: int) -> bool:
+        """Whether a generation is the latest settled one and no request is out."""
+        return self._out == 0 and generation == self._settled and generation > 0
+
+    def _settle(self) -> int:
+        self._out -= 1
+        self._settled += 1
+        return self._settled
+
+
+_counts: WeakKeyDictionary[object, ListingGenerations] = WeakKeyDictionary()
+
+
+def listings_of(connection: object) -> ListingGenerations:
+    """The count of one connection: the same for every wrapper over it, because its SDK keeps one set of checks.
+
+    Args:
+        connection: The SDK's session or client; compared by identity, not kept alive.
+    """
+    key = _ById(connection)
+    raise NotImplementedError(key)

@@ -1,0 +1,120 @@
+"""Tasks of the client's own, and work that several tasks wait for while none of them owns it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+import anyio
+
+__all__ = ["Shared", "spawn"]
+
+T = TypeVar("T")
+
+_running: set[asyncio.Task[None]] = set()  # the loop itself holds its tasks by weak references only
+
+
+def spawn(body: Callable[[], Awaitable[None]], name: str) -> None:
+    """Run `body` in a task that belongs to no caller, so that no caller's cancellation reaches it.
+
+    Args:
+        body: Runs to its end; must not raise an ordinary exception.
+        name: The task's name, for whoever looks at a list of tasks.
+    """
+
+    async def run() -> None:
+        await body()
+
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        import trio  # type: ignore[import-not-found, unused-ignore]  # only ever reached on its loop
+
+        trio.lowlevel.spawn_system_task(run, name=name)
+        return
+    task = loop.create_task(run(), name=name)
+    _running.add(task)
+    task.add_done_callback(_running.discard)
+
+
+class Shared(Generic[T]):
+    """One piece of work in a task of its own; any number of tasks wait for its one outcome.
+
+    A waiter that is cancelled leaves alone. When the last one has left, nobody wants the outcome any
+    more and the work is abandoned.
+
+    Attributes:
+        finished: Set once the task itself has ended, which may be later than its outcome.
+    """
+
+    def __init__(self, work: Callable[[], Awaitable[T]], name: str) -> None:
+        self._work = work
+        self._name = name
+        self._scope = anyio.CancelScope()
+        self._settled = anyio.Event()
+        self._waiting = 0
+        self._value: T | None = None
+        self._error: BaseException | None = None
+        self.finished = anyio.Event()
+
+    @property
+    def settled(self) -> bool:
+        """Whether the outcome is known."""
+        return self._settled.is_set()
+
+    def start(self) -> None:
+        """Start the work."""
+        spawn(self._run, self._name)
+        return self
+
+    async def wait(self) -> T:
+        """Wait for the outcome.
+
+        Returns:
+            What the work returned.
+
+        Raises:
+            BaseException: What the work raised, the same for every waiter.
+        """
+        self._waiting += 1
+        try:
+            await self._settled.wait()
+        finally:
+            self._waiting -= 1
+            if not self._waiting and not self.settled:
+                self.abandon()
+        if self._error is not None:
+            raise self._error
+        return self._value  # type: ignore[return-value]
+
+    def abandon(self) -> None:
+        """Nobody waits any more: stop the work."""
+        self.fail(RuntimeError(f"{self._name} was given up: nobody waited for it any more"))
+
+    def fail(self, error: BaseException) -> None:
+        """End the work now, with this error for whoever waits. Without effect once it is settled."""
+        if not self.settled:
+            self._settle(error=error)
+            self._scope.cancel()
+
+    def _settle(self, *, value: T | None = None, error: BaseException | None = None) -> None:
+        if not self.settled:
+            self._value, self._error = value, error
+            self._settled.set()
+
+    async def _run(self) -> None:
+        try:
+            with self._scope:
+                if not self.settled:
+                    self._settle(value=await self._work())
+        except Exception as error:
+            self._settle(error=error)
+        except BaseException as error:
+            # Born below us (a transport that raises a cancellation of its own), or the loop shuts down:
+            # whoever waits gets an ordinary error, for it is not the waiter who was cancelled.
+            self._settle(error=RuntimeError(f"{self._name} was cut short from outside: {error!r}"))
+            raise
+        finally:
+            self._settle(error=RuntimeError(f"{self._name} ended without an outcome"))
+            self.finished.set()

@@ -1,0 +1,198 @@
+"""One walk through the pages of `tools/list`, from the first request to a frozen listing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from mcp_conformance_reference.connection import Connection
+from mcp_conformance_reference.definitions import Definition, definition_of
+from mcp_conformance_reference.errors import ListFailed, RequestFailed, WalkUnbounded
+from mcp_conformance_reference.settings import Settings
+
+__all__ = ["LeftOut", "Listing", "Page", "Walk"]
+
+
+_LONGEST_MS = 10**15  # beyond it an integer may be too large for the clock's floats
+
+
+class Page(NamedTuple):
+    """One answered page.
+
+    Attributes:
+        entries: The raw entries.
+        next_cursor: The cursor of the next page, or None.
+        lifetime: How long the page may be used, in seconds from `received_at`.
+        received_at: When its answer came, on the client's clock.
+    """
+
+    entries: list[Any]
+    next_cursor: Any
+    lifetime: float
+    received_at: float
+
+
+class LeftOut(NamedTuple):
+    """An entry of a listing that is no tool, and why."""
+
+    entry: Any
+    reason: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One complete answer to `tools/list`, all its pages.
+
+    Attributes:
+        definitions: The tools in the server's order, each name once.
+        left_out: The entries that are no tools.
+        number: Its place in the order in which listings were asked for.
+        connection: The connection it came over.
+        coverage: What stood for hearing of changes when it was asked for; see `Connection.coverage`.
+        expires_at: When it lapses, on the client's clock; None if only a notice ends it.
+        generation: The generation of the tool list that it was written in; 0 before that.
+    """
+
+    definitions: tuple[Definition, ...]
+    left_out: tuple[LeftOut, ...]
+    number: int
+    connection: Connection = field(repr=False)
+    coverage: object | None = None
+    expires_at: float | None = None
+    generation: int = 0
+
+    def definition(self, name: str) -> Definition | None:
+        """The definition of one name, None where it is not listed."""
+        return next((known for known in self.definitions if known.name == name), None)
+
+    def differs(self, other: Listing) -> bool:
+        """Whether it says anything else than another one."""
+        return [known.canonical for known in self.definitions] != [known.canonical for known in other.definitions]
+
+
+class Walk:
+    """Asks for page after page and makes one listing of them.
+
+    Args:
+        connection: Where to ask.
+        settings: The client's measures.
+        number: The place of this walk in the order of walks.
+        overtaken: Says whether a change was heard of since the walk began.
+    """
+
+    def __init__(
+        self, connection: Connection, settings: Settings, number: int, overtaken: Callable[[], bool]
+    ) -> None:
+        self._connection = connection
+        self._settings = settings
+        self._number = number
+        self._overtaken = overtaken
+
+    async def listing(self) -> Listing | None:
+        """Walk to the end.
+
+        Returns:
+            The listing; None if a change overtook the walk, so that its pages are not of one moment.
+
+        Raises:
+            ListFailed: A page failed, or the pages have no end. There is no partial listing.
+            ConnectionLost: The connection ended under the walk.
+        """
+        coverage = self._connection.coverage()
+        pages: list[Page] = []
+        asked: set[str | None] = {None}
+        page = await self.page(None)
+        pages.append(page)
+        while not self.ends(page):
+            if self._overtaken():
+                return None
+            self.bound(page.next_cursor, asked, pages)
+            asked.add(page.next_cursor)
+            page = await self.page(page.next_cursor)
+            pages.append(page)
+        definitions, left_out = self.collect(pages)
+        return Listing(
+            definitions=definitions,
+            left_out=left_out,
+            number=self._number,
+            connection=self._connection,
+            coverage=coverage,
+            expires_at=self.expiry(pages),
+        )
+
+    async def page(self, cursor: str | None) -> Page:
+        """Ask for one page."""
+        try:
+            raw = await self._connection.ask("tools/list", self.params(cursor))
+        except RequestFailed as error:
+            raise ListFailed("tools/list", error.message, code=error.code, data=error.data) from error
+        return self.read(raw)
+
+    def params(self, cursor: str | None) -> dict[str, Any]:
+        """The params of one page's request: the cursor goes back as it came, the first page has none."""
+        return {} if cursor is None else {"cursor": cursor}
+
+    def read(self, raw: dict[str, Any]) -> Page:
+        """Read one answer.
+
+        Raises:
+            ListFailed: The answer is no page.
+        """
+        kind = raw.get("resultType", "complete")
+        entries = raw.get("tools")
+        cursor = raw.get("nextCursor")
+        if kind != "complete":
+            raise ListFailed("tools/list", f"the result is of type {kind!r}, which is no listing")
+        if not isinstance(entries, list):
+            raise ListFailed("tools/list", f"its tools are {entries!r}, not a list")
+        if cursor is not None and not isinstance(cursor, str):
+            raise ListFailed("tools/list", f"its nextCursor is {cursor!r}, not a text")
+        return Page(entries, cursor, self.lifetime(raw), self._settings.now())
+
+    def lifetime(self, raw: dict[str, Any]) -> float:
+        """How long the server says a page may be used, in seconds: nothing said, or nonsense, is no time at all."""
+        ttl = raw.get("ttlMs")
+        if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
+            return 0.0
+        return min(ttl, _LONGEST_MS) / 1000
+
+    def ends(self, page: Page) -> bool:
+        """Whether a page is the last: its size says nothing, only a missing cursor does.
+
+        An empty cursor is a cursor in the modern era. The handshake era does not say, and servers of that era
+        mean the end by it.
+        """
+        if page.next_cursor == "" and self._connection.session.era == "handshake":
+            return True
+        return page.next_cursor is None
+
+    def bound(self, cursor: str, asked: set[str | None], pages: list[Page]) -> None:
+        """Refuse to walk in circles, or for ever.
+
+        Raises:
+            WalkUnbounded: The cursor was followed before, or there are `max_pages` pages already.
+        """
+        if cursor in asked:
+            raise WalkUnbounded("tools/list", f"the cursor {cursor!r} came a second time: the pages go in circles")
+        if len(pages) >= self._settings.max_pages:
+            raise WalkUnbounded("tools/list", f"there are more than {self._settings.max_pages} pages (max_pages)")
+
+    def collect(self, pages: list[Page]) -> tuple[tuple[Definition, ...], tuple[LeftOut, ...]]:
+        """The tools of all pages in the server's order, the first of each name, and what is no tool."""
+        tools: dict[str, Definition] = {}
+        left_out: list[LeftOut] = []
+        for entry in (entry for page in pages for entry in page.entries):
+            try:
+                definition = definition_of(entry)
+            except ValueError as error:
+                left_out.append(LeftOut(entry, str(error)))
+            else:
+                tools.setdefault(definition.name, definition)
+        return tuple(tools.values()), tuple(left_out)
+
+    def expiry(self, pages: list[Page]) -> float | None:
+        """When the listing lapses: with the first page to lapse; never by time in the handshake era."""
+        if self._connection.session.era == "handshake":
+            return None
+        return min(page.received_at + page.lifetime for page in pages)
