@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from pytest_mcp_conformance.contract import Adapter
 
-__all__ = ["BUNDLED", "bare_sdk", "bundled"]
+__all__ = ["BUNDLED", "bare_sdk", "bundled", "is_bare_sdk"]
 
 _MODULES = {"reference": "reference", "mcp-session": "mcp_session", "mcp-client": "mcp_client"}
 
@@ -30,6 +30,11 @@ def bundled() -> dict[str, Adapter]:
 def bare_sdk() -> Adapter:
     """The SDK with nothing around it: `mcp-client` on mcp 2.x, `mcp-session` on 1.x."""
     return bundled()["mcp-client" if sdk_major() >= 2 else "mcp-session"]
+
+
+def is_bare_sdk(adapter: Adapter) -> bool:
+    """True when `adapter` is one of the SDK's own."""
+    return any(bundled().get(name) is adapter for name in ("mcp-session", "mcp-client"))
 
 
 def sdk_major() -> int:

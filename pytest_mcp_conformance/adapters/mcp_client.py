@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
 from importlib.metadata import version
+from itertools import chain, repeat
 from typing import Any
 
 from mcp import Client
@@ -65,18 +66,22 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
 
 
 async def _listen(client: Client) -> None:
-    """Keep a subscription open; the client evicts its cache by what arrives on it."""
-    pause = 1.0
-    while True:
+    """Keep a subscription open; the client evicts its cache by what arrives on it.
+
+    A subscription that is lost is opened again at once and the tools are fetched again, as the SDK says a user
+    should; one that is refused is asked for again after a growing pause.
+    """
+    pause = 0.0
+    for again in chain([False], repeat(True)):
+        await asyncio.sleep(pause)
+        pause = min(max(1.0, 2 * pause), 60.0)
         with suppress(SubscriptionLost, MCPError, TimeoutError):
             async with client.listen(tools_list_changed=True) as subscription:
-                pause = 1.0
+                if again:
+                    await client.list_tools()
+                pause = 0.0
                 async for _ in subscription:
                     pass
-        await asyncio.sleep(pause)
-        pause = min(pause * 2, 60.0)
-        with suppress(MCPError):
-            await client.list_tools()
 
 
 async def _end(task: asyncio.Task[None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -94,14 +95,12 @@ def outcome_of(returned: Any = None, *, error: BaseException | None = None) -> O
 
 
 def describe(error: BaseException) -> str:
-    """An exception in words: type, text, causes, and the members of a group. Never empty."""
+    """An exception in words: type, text, the members of a group, and its cause. Never empty, and never an address."""
     parts = [f"{type(error).__name__}: {error}" if str(error) else type(error).__name__]
-    for inner in getattr(error, "exceptions", ()):
-        parts.append(describe(inner))
-    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    if cause is not None:
-        parts.append(describe(cause))
-    return "; ".join(parts)
+    parts += [describe(inner) for inner in getattr(error, "exceptions", ())]
+    if error.__cause__ is not None:
+        parts.append(describe(error.__cause__))
+    return re.sub(r"\b(?:0x)?[0-9a-f]{9,16}\b", "...", "; ".join(parts))
 
 
 def _field(holder: Any, *names: str) -> Any:

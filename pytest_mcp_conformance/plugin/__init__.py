@@ -1,1 +1,229 @@
-"""The pytest plugin."""
+"""The pytest plugin's entry: options, hooks and fixtures, and nothing that costs a run which does not ask.
+
+Until `--mcp-conformance`, or a test that takes `mcp_scenario` or `mcp_server`, this module is all that is
+imported, and it imports pytest and the standard library alone. The rest of the plugin is `active.Conformance`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_mcp_conformance.plugin.active import Conformance
+    from pytest_mcp_conformance.plugin.second import Playable
+    from pytest_mcp_conformance.server import ScriptedServer
+
+# Scenarios judge by assert. An editable install lists no files by which pytest would find them by itself.
+pytest.register_assert_rewrite("pytest_mcp_conformance.scenarios")
+
+_NAME = "mcp-conformance"
+_ACTIVE = pytest.StashKey["Conformance"]()
+_STOPPED = pytest.StashKey[dict[str, bool]]()
+_OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("--mcp-conformance", {"action": "store_true", "help": "add the catalogue of scenarios to this run"}),
+    (
+        "--mcp-wrapper",
+        {"action": "append", "default": [], "metavar": "NAME", "help": "judge this wrapper; globs; repeatable"},
+    ),
+    (
+        "--mcp-rule",
+        {"action": "append", "default": [], "metavar": "PATTERN", "help": "judge these rules: CCH, DEF-13; repeatable"},
+    ),
+    ("--mcp-era", {"metavar": "ERA", "help": "handshake or modern; default: each that the adapter supports"}),
+    ("--mcp-transport", {"metavar": "WAY", "help": "memory, the one way in of this version"}),
+    ("--mcp-strict", {"action": "store_true", "help": "a broken SHOULD fails too"}),
+    ("--mcp-known-gaps", {"metavar": "FILE", "help": "the strict baseline: a TOML file of [[gap]] entries"}),
+    ("--mcp-write-known-gaps", {"metavar": "FILE", "help": "write a first baseline from today's verdicts"}),
+    (
+        "--mcp-report",
+        {"action": "append", "default": [], "metavar": "FILE", "help": "write a .json report; repeatable"},
+    ),
+    ("--mcp-contract", {"metavar": "VERSION", "help": "the rules as frozen at this version: 1.0"}),
+    ("--mcp-explore", {"metavar": "N", "help": "reserved"}),
+    ("--mcp-replay", {"metavar": "TOKEN", "help": "reserved"}),
+)
+
+
+class _Hooks:
+    """What other plugins and conftest files may implement."""
+
+    @pytest.hookspec
+    def pytest_mcp_adapters(self, config: pytest.Config) -> list[Any]:  # type: ignore[empty-body]
+        """Return a list of adapters, each made by `pytest_mcp_conformance.adapter`."""
+
+
+class _Watch:
+    """Under pytest-xdist, what workers play may reach a process that was not asked for anything."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if hasattr(report, "mcp_conformance") and _ACTIVE not in self._config.stash:
+            _activate(self._config).pytest_runtest_logreport(report)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    group = parser.getgroup(_NAME, "conformance of MCP client wrappers")
+    for name, settings in _OPTIONS:
+        group.addoption(name, **settings)
+    parser.addini("mcp_adapters", "adapters to judge: bundled names, or module:name", type="linelist", default=[])
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare the hook of conftest files."""
+    pluginmanager.add_hookspecs(_Hooks)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the virtual node ids out of the arguments, and become active if that is asked for."""
+    config.addinivalue_line("markers", "mcp_conformance(*rules): an item of the catalogue, and the rules that it judges")
+    config.addinivalue_line("markers", "mcp_era(era): the era of mcp_server, handshake or modern")
+    named = [argument for argument in config.args if _is_virtual(config, argument)]
+    only = bool(named) and len(named) == len(config.args)
+    if named:
+        config.option.mcp_conformance = True
+        config.args[:] = [argument for argument in config.args if argument not in named]
+    if only:
+        config.args[:] = config.getini("testpaths") or [str(config.invocation_params.dir)]
+    if config.option.mcp_conformance:
+        _activate(config, named, only=only)
+    else:
+        config.pluginmanager.register(_Watch(config), f"{_NAME}-watch")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Add the catalogue before anything is selected or ordered."""
+    kit = config.stash.get(_ACTIVE, None)
+    if kit is not None and not stopped(config):
+        from pytest_mcp_conformance.contract import UsageError
+
+        try:
+            kit.add_catalogue(session, items)
+        except UsageError as error:
+            stop(config, str(error))
+    if stopped(config):
+        items.clear()
+        if hasattr(config, "workerinput"):
+            config.workeroutput["mcp_stopped"] = list(stopped(config))  # type: ignore[attr-defined]
+        else:
+            _raise_what_is_not_shown(config)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make the tests of the second way in."""
+    if "mcp_scenario" not in metafunc.fixturenames or stopped(metafunc.config):
+        return
+    from pytest_mcp_conformance.contract import UsageError
+    from pytest_mcp_conformance.plugin.second import parametrize
+
+    try:
+        parametrize(_activate(metafunc.config), metafunc)
+    except (UsageError, pytest.UsageError) as error:
+        stop(metafunc.config, str(error))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Learn from a worker why it had nothing to run."""
+    for message in getattr(node, "workeroutput", {}).get("mcp_stopped", ()):
+        stop(node.config, message)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A run that was stopped by a mistake in its use ends as pytest ends such runs."""
+    config = session.config
+    if not stopped(config) or hasattr(config, "workerinput"):
+        return
+    session.exitstatus = pytest.ExitCode.USAGE_ERROR
+    for message, shown in config.stash[_STOPPED].items():
+        if not shown:
+            sys.stderr.write(f"ERROR: {message}\n")
+
+
+@pytest.fixture
+def mcp_server(request: pytest.FixtureRequest) -> ScriptedServer:
+    """A fresh scripted MCP server over memory; `@pytest.mark.mcp_era("modern")` chooses its era."""
+    from pytest_mcp_conformance.contract import ERAS
+    from pytest_mcp_conformance.server import ScriptedServer
+
+    marker = request.node.get_closest_marker("mcp_era")
+    era = marker.args[0] if marker is not None and marker.args else ERAS[0]
+    if era not in ERAS:
+        pytest.fail(f"@pytest.mark.mcp_era({era!r}): write one of {', '.join(map(repr, ERAS))}", pytrace=False)
+    return ScriptedServer(era)
+
+
+@pytest.fixture
+def mcp_scenario(request: pytest.FixtureRequest) -> Playable:
+    """One packaged scenario against one adapter: `mcp_scenario.play()`. The test is made once for each."""
+    from pytest_mcp_conformance.plugin.second import Playable
+
+    return Playable(request.config.stash[_ACTIVE], request, request.param)
+
+
+def stop(config: pytest.Config, message: str, *, shown: bool = False) -> bool:
+    """Note that the run cannot go on, for a mistake in its use.
+
+    Args:
+        config: The run.
+        message: What is wrong, where, and what to write instead.
+        shown: The message reaches the user by itself.
+
+    Returns:
+        True when the message is new.
+    """
+    messages = config.stash.setdefault(_STOPPED, {})
+    new = message not in messages
+    messages.setdefault(message, shown)
+    return new
+
+
+def stopped(config: pytest.Config) -> Sequence[str]:
+    """Why the run cannot go on; empty while it can."""
+    return tuple(config.stash.get(_STOPPED, {}))
+
+
+def _activate(config: pytest.Config, named: list[str] | None = None, *, only: bool = False) -> Conformance:
+    """The run's active half; made on first use.
+
+    Raises:
+        pytest.UsageError: An option cannot be met.
+    """
+    if _ACTIVE not in config.stash:
+        from pytest_mcp_conformance.contract import UsageError
+        from pytest_mcp_conformance.plugin.active import Conformance
+
+        try:
+            kit = Conformance(config, named or [], only=only)
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from None
+        config.stash[_ACTIVE] = kit
+        config.pluginmanager.register(kit, f"{_NAME}-active")
+    return config.stash[_ACTIVE]
+
+
+def _is_virtual(config: pytest.Config, argument: str) -> bool:
+    if argument == _NAME:
+        return not (config.invocation_params.dir / argument).exists()
+    return argument.startswith(f"{_NAME}::")
+
+
+def _raise_what_is_not_shown(config: pytest.Config) -> None:
+    """Raise the first message, which pytest prints as a usage error.
+
+    Raises:
+        pytest.UsageError: There is one.
+    """
+    for message, shown in config.stash[_STOPPED].items():
+        if not shown:
+            config.stash[_STOPPED][message] = True
+            raise pytest.UsageError(message)

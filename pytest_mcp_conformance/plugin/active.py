@@ -16,7 +16,7 @@ from pytest_mcp_conformance.plugin.cells import cells_of, wanted_scenarios
 from pytest_mcp_conformance.plugin.collect import NAME, items_of
 from pytest_mcp_conformance.plugin.crashes import Crashes, raise_restart_limit
 from pytest_mcp_conformance.plugin.ending import Ending
-from pytest_mcp_conformance.plugin.items import ATTRIBUTE, DATA, cell_of, data_of, play_item
+from pytest_mcp_conformance.plugin.items import ATTRIBUTE, DATA, blank_of, cell_of, data_of, play_item
 from pytest_mcp_conformance.plugin.judging import judge, unplayed
 from pytest_mcp_conformance.plugin.options import CONTRACT, Options, read_options
 from pytest_mcp_conformance.plugin.results import Results
@@ -89,6 +89,8 @@ class Conformance:
         if self.config.getoption("mcp_conformance"):
             added = self._catalogue(session)
             items[:] = added if self._only else [*items, *added]
+            report = pytest.CollectReport(nodeid=NAME, outcome="passed", longrepr=None, result=added)
+            session.ihook.pytest_collectreport(report=report)
         for item in items:
             cell = cell_of(item)
             if cell is not None:
@@ -144,19 +146,16 @@ class Conformance:
             return report
         if data is None and report.failed:
             adapter = cell.found.adapter
-            blank = unplayed(self._blank(cell), cell.scenario.rules, f"the item's {call.when} failed")
+            blank = unplayed(blank_of(cell), cell.scenario.rules, f"the item's {call.when} failed")
             data = data_of(judge(blank, cell.scenario, self.options).played, adapter.claims.stated())
         if data is not None and (call.when == "call" or report.failed):
             setattr(report, ATTRIBUTE, data)
+        if report.failed and call.excinfo is not None and isinstance(call.excinfo.value, pytest.fail.Exception):
+            report.longrepr = str(call.excinfo.value)
         if report.skipped and isinstance(report.longrepr, tuple) and call.when == "call":
             # By place, pytest folds skips of one reason into one line: the place is the catalogue.
             report.longrepr = (NAME, None, report.longrepr[2].removeprefix("Skipped: "))
         return report
-
-    def _blank(self, cell: Any) -> Any:
-        from pytest_mcp_conformance.plugin.items import _blank
-
-        return _blank(cell, cell.found.adapter)
 
     # Gathering
 

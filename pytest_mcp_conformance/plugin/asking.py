@@ -13,7 +13,7 @@ from _pytest.runner import runtestprotocol
 from pytest_mcp_conformance.contract import Adapter, UsageError
 from pytest_mcp_conformance.plugin.collect import Catalogue
 from pytest_mcp_conformance.plugin.sources import Found
-from pytest_mcp_conformance.reports.text import clean
+from pytest_mcp_conformance.reports.text import clean, short
 
 __all__ = ["FIXTURE", "from_fixtures"]
 
@@ -72,13 +72,19 @@ def _ask(parent: pytest.Collector, place: str) -> list[Found]:
         params = dict(item.callspec.params) if hasattr(item, "callspec") else {}
         for report in runtestprotocol(item, log=False, nextitem=None):  # type: ignore[arg-type]
             if not report.passed:
-                said = next((line for line in reversed(report.longreprtext.splitlines()) if line.strip()), "")
-                raise UsageError(f"{place} {report.outcome} in its {report.when}: {clean(said.removeprefix('E').strip())}")
+                raise UsageError(f"{place} {report.outcome} in its {report.when}: {clean(_said(report))}")
         if not answers or not isinstance(answers[0], Adapter):
             given = clean(repr(answers[0])) if answers else "nothing"
             raise UsageError(f"{place} gave {given}; return what @adapter(...) made")
         found.append(Found(answers[0], place, parent, params))
     return found
+
+
+def _said(report: pytest.TestReport) -> str:
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2])
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return str(getattr(crash, "message", report.longreprtext)).strip()
 
 
 def _conftest(config: pytest.Config, folder: Path) -> str:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from pytest_mcp_conformance import scenarios
 from pytest_mcp_conformance.contract import ERAS, RULES, WAYS
 from pytest_mcp_conformance.plugin.options import Options
 from pytest_mcp_conformance.plugin.sources import Found
-from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._scenario import Scenario
 
 __all__ = ["Cell", "cells_of", "planned", "read_node_id", "wanted_scenarios"]
@@ -58,7 +58,7 @@ class Cell:
 def wanted_scenarios(options: Options) -> Iterator[Scenario]:
     """The scenarios that judge a selected rule, and the probes of the claims that these need."""
     needed = {name for rule in options.selected for need in RULES[rule].needs for name in need.split(" or ")}
-    for scenario in CATALOGUE:
+    for scenario in scenarios.CATALOGUE:
         if scenario.claim:
             if not options.narrowed or scenario.claim in needed:
                 yield scenario
@@ -81,7 +81,7 @@ def planned(rule: str, eras: Iterable[str]) -> set[tuple[str, str, str]]:
     """Every (scenario, era, variant) that judges a rule in some eras, whatever a run was narrowed to."""
     return {
         (scenario.name, era, variant)
-        for scenario in CATALOGUE
+        for scenario in scenarios.CATALOGUE
         if any(each.id == rule for each in scenario.rules)
         for era in eras
         if era in scenario.eras
@@ -99,7 +99,7 @@ def read_node_id(nodeid: str) -> tuple[Scenario, str, str, str, str] | None:
     if fitting is None:
         return None
     name = fitting["own"] or fitting["other"]
-    scenario = next((each for each in CATALOGUE if each.name == name), None)
+    scenario = next((each for each in scenarios.CATALOGUE if each.name == name), None)
     if scenario is None:
         return None
     variant = next((each for each in scenario.variants if each and (fitting["variant"] or "").startswith(each)), "")

@@ -50,6 +50,7 @@ class Ending:
         wrappers = self._results.verdicts()
         lines = [*lines_of(wrappers, self._excuses(wrappers), strict=self._options.strict), *self._lines]
         if lines:
+            reporter.ensure_newline()
             reporter.section("MCP conformance")
         for line in lines:
             reporter.write_line(line.text, **line.markup)

@@ -72,12 +72,11 @@ def _scenario(played: Played) -> str:
 
 
 def _seen(detail: str) -> Iterator[str]:
-    first, *more = clean(detail).splitlines() or [""]
-    if first.startswith("assert "):
-        yield _INDENT + first
-        yield from (_INDENT + line for line in more)
-    else:
-        yield from _row("found", first, *more)
+    """What was found in words, and from the line that asserts on, the assertion with its values."""
+    lines = clean(detail).splitlines()
+    asserts = next((at for at, line in enumerate(lines) if line.startswith("assert ")), len(lines))
+    yield from _row("found", *lines[:asserts])
+    yield from (_INDENT + line for line in lines[asserts:])
 
 
 def _row(label: str, *lines: str) -> Iterator[str]:

@@ -16,12 +16,11 @@ from pytest_mcp_conformance.reports.text import plain
 if TYPE_CHECKING:
     from pytest_mcp_conformance.plugin.active import Conformance
 
-__all__ = ["ATTRIBUTE", "cell_of", "data_of", "finish", "judge_cell", "play_item"]
+__all__ = ["ATTRIBUTE", "DATA", "blank_of", "cell_of", "data_of", "finish", "judge_cell", "play_item"]
 
 ATTRIBUTE = "mcp_conformance"
 """The attribute of a test report that carries what was played to the process that gathers it."""
 
-CELL = pytest.StashKey[Cell]()
 DATA = pytest.StashKey[dict[str, Any]]()
 
 
@@ -32,6 +31,12 @@ def cell_of(item: pytest.Item) -> Cell | None:
         if isinstance(value, Cell):
             return value
     return None
+
+
+def blank_of(cell: Cell) -> Played:
+    """The record of a cell that was not played yet."""
+    adapter = cell.found.adapter
+    return Played(cell.scenario.name, adapter.name, adapter.version, cell.way, cell.era, cell.variant)
 
 
 def data_of(played: Played, adapter_claims: dict[str, Any]) -> dict[str, Any]:
@@ -59,7 +64,7 @@ def judge_cell(kit: Conformance, cell: Cell, adapter: Adapter) -> Judged:
 
     if cell.wrapper in kit.dead:
         reason = "not played: the process died in several scenarios of this wrapper before"
-        played = unplayed(_blank(cell, adapter), cell.scenario.rules, reason)
+        played = unplayed(blank_of(cell), cell.scenario.rules, reason)
     else:
         played = play(cell.scenario, adapter, era=cell.era, way=cell.way, variant=cell.variant)
     return judge(played, cell.scenario, kit.options)
@@ -83,7 +88,3 @@ def finish(kit: Conformance, item: pytest.Item, judged: Judged) -> None:
 
 def _unexcused(judged: Judged) -> Judged:
     return Judged(judged.played, tuple(judgement for judgement, _ in judged.excused), ())
-
-
-def _blank(cell: Cell, adapter: Adapter) -> Played:
-    return Played(cell.scenario.name, adapter.name, adapter.version, cell.way, cell.era, cell.variant)

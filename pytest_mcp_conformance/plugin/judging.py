@@ -22,11 +22,13 @@ class Judged:
         played: What was played: the judgements on selected rules only, known gaps marked as such.
         failing: The judgements that fail the item.
         excused: The broken rules that are known gaps, each with the reason.
+        claim: The claim that is probed, where the scenario is a probe.
     """
 
     played: Played
     failing: tuple[Judgement, ...]
     excused: tuple[tuple[Judgement, str], ...]
+    claim: str = ""
 
     @property
     def disagreeing(self) -> tuple[Probe, ...]:
@@ -51,8 +53,10 @@ class Judged:
             if len(self.excused) == 1:
                 return one_line(self.excused[0][1])
             return "; ".join(f"{judgement.rule}: {one_line(reason)}" for judgement, reason in self.excused)
+        if self.claim:
+            return f"no probe of {self.claim}: a claim that is made is judged by its rules"
         missing = dict.fromkeys(one_line(each.detail) for each in self.played.judgements)
-        return f"not claimed: {'; '.join(missing)}" if missing else "nothing to judge here"
+        return f"not claimed: {'; '.join(missing)}"
 
 
 def judge(played: Played, scenario: Scenario, options: Options) -> Judged:
@@ -72,7 +76,7 @@ def judge(played: Played, scenario: Scenario, options: Options) -> Judged:
             else:
                 failing.append(judgement)
         marked.append(judgement)
-    return Judged(replace(played, judgements=tuple(marked)), tuple(failing), tuple(excused))
+    return Judged(replace(played, judgements=tuple(marked)), tuple(failing), tuple(excused), scenario.claim)
 
 
 def unplayed(played: Played, rules: tuple[Rule, ...], reason: str) -> Played:

@@ -14,7 +14,7 @@ import pytest
 from pytest_mcp_conformance.adapters import BUNDLED, bundled
 from pytest_mcp_conformance.contract import Adapter, UsageError
 from pytest_mcp_conformance.contract._outcome import describe
-from pytest_mcp_conformance.reports.text import clean, closest
+from pytest_mcp_conformance.reports.text import clean, closest, short
 
 __all__ = ["Found", "choose", "from_bundled", "from_hooks", "from_ini"]
 

@@ -50,9 +50,9 @@ class Judge:
             self._said[rule.id] = Judgement(rule.id, Verdict.NOT_CLAIMED, reason)
 
     def not_testable(self, reason: str) -> None:
-        """State that no more can be said: every rule that was not judged yet is not testable."""
+        """State that the scenario could not be played to its end: what is not broken is not testable."""
         for rule in self._rules:
-            if self._verdict(rule) is None:
+            if self.is_open(rule):
                 detail = f"not testable: {reason}"
                 self._said[rule.id] = Judgement(rule.id, Verdict.NOT_TESTABLE, detail, telling(self._history))
 
@@ -66,7 +66,10 @@ class Judge:
 
     def judgements(self) -> tuple[Judgement, ...]:
         """One judgement for each rule; a rule of which nothing was said is not testable."""
-        self.not_testable("the scenario ended without a word on this rule")
+        for rule in self._rules:
+            if rule.id not in self._said:
+                reason = "not testable: the scenario ended without a word on this rule"
+                self._said[rule.id] = Judgement(rule.id, Verdict.NOT_TESTABLE, reason, telling(self._history))
         return tuple(self._said[rule.id] for rule in self._rules)
 
     def _verdict(self, rule: Rule) -> Verdict | None:
@@ -81,7 +84,8 @@ current_judge: ContextVar[Judge] = ContextVar("current_judge")
 def check(rule: Rule) -> Iterator[None]:
     """State a verdict on `rule`: the block's assertions hold, or the rule is broken.
 
-    A verb that fails inside the block breaks the rule as well. After a broken rule the scenario goes on.
+    A verb that fails inside the block, or a wait in vain, breaks the rule as well. After a broken rule the scenario
+    goes on.
     """
     judge = current_judge.get()
     judged = judge.is_open(rule)
@@ -90,7 +94,7 @@ def check(rule: Rule) -> Iterator[None]:
     except AssertionError as failed:
         if judged:
             judge.broken(rule, _first_part(str(failed)))
-    except VerbFailed as failed:
+    except (VerbFailed, NotReached) as failed:
         if judged:
             judge.broken(rule, str(failed))
     except NotClaimed as missing:

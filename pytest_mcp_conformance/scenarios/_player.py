@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from pytest_mcp_conformance import clock as virtual
-from pytest_mcp_conformance.adapters import bare_sdk
+from pytest_mcp_conformance.adapters import bare_sdk, is_bare_sdk
 from pytest_mcp_conformance.contract import EXCUSES, Adapter, AdapterError, Judgement, NotSpoken, Played, Probe, Rule, Verdict
 from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.contract.connections import CLOSE_ENDS_EVERYTHING_IT_OPENED
@@ -176,9 +176,9 @@ def _beside_the_sdk(
     if all(each.verdict is not Verdict.BROKEN for each in judgements):
         return judgements
     bare = bare_sdk()
-    if bare.name == adapter.name:
+    if is_bare_sdk(adapter):
         return tuple(
-            replace(each, sdk="this is the bare SDK") if each.verdict is Verdict.BROKEN else each for each in judgements
+            replace(each, sdk="this is the SDK itself") if each.verdict is Verdict.BROKEN else each for each in judgements
         )
     alone = play(scenario, bare, era=era, variant=variant)
     there = {each.rule: each.verdict for each in alone.judgements}

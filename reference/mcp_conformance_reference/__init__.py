@@ -1,0 +1,88 @@
+"""A reference MCP client for tools: small parts over the SDK's sessions, for mcp 1.x and 2.x and both eras.
+
+Start with `ReferenceClient`. It knows nothing of pytest or of the kit that it is the first subject of.
+"""
+
+from mcp_conformance_reference.calls import Caller, Plan
+from mcp_conformance_reference.checks import OutputCheck
+from mcp_conformance_reference.client import Clock, ReferenceClient
+from mcp_conformance_reference.connection import Connection, OpenStreams
+from mcp_conformance_reference.definitions import Definition, definition_of
+from mcp_conformance_reference.dialler import Dialler
+from mcp_conformance_reference.errors import (
+    CallFailed,
+    CheckFailed,
+    ClientClosed,
+    ClientError,
+    ConnectionLost,
+    DialFailed,
+    EraUnavailable,
+    ListFailed,
+    RequestFailed,
+    SchemaUnusable,
+    StaleTool,
+    VerbTimeout,
+    WalkUnbounded,
+)
+from mcp_conformance_reference.exchange import Exchange
+from mcp_conformance_reference.flight import Flight
+from mcp_conformance_reference.generations import ListingGenerations, SettledListing, listings_of
+from mcp_conformance_reference.handles import ListedTool
+from mcp_conformance_reference.life import Life
+from mcp_conformance_reference.notices import Notices
+from mcp_conformance_reference.parts import Parts
+from mcp_conformance_reference.requests import Request
+from mcp_conformance_reference.results import CallResult
+from mcp_conformance_reference.sdk import MAJOR, Era
+from mcp_conformance_reference.settings import LogMessage, Settings
+from mcp_conformance_reference.subscription import ListenRequest, Subscription
+from mcp_conformance_reference.toollist import ToolList
+from mcp_conformance_reference.walk import LeftOut, Listing, Page, Walk
+
+__all__ = [
+    "MAJOR",
+    "CallFailed",
+    "CallResult",
+    "Caller",
+    "CheckFailed",
+    "ClientClosed",
+    "ClientError",
+    "Clock",
+    "Connection",
+    "ConnectionLost",
+    "Definition",
+    "DialFailed",
+    "Dialler",
+    "Era",
+    "EraUnavailable",
+    "Exchange",
+    "Flight",
+    "LeftOut",
+    "Life",
+    "ListFailed",
+    "ListedTool",
+    "ListenRequest",
+    "Listing",
+    "ListingGenerations",
+    "LogMessage",
+    "Notices",
+    "OpenStreams",
+    "OutputCheck",
+    "Page",
+    "Parts",
+    "Plan",
+    "ReferenceClient",
+    "Request",
+    "RequestFailed",
+    "SchemaUnusable",
+    "Settings",
+    "SettledListing",
+    "StaleTool",
+    "Subscription",
+    "ToolList",
+    "VerbTimeout",
+    "Walk",
+    "WalkUnbounded",
+    "definition_of",
+    "listings_of",
+]

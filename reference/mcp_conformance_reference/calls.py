@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp_conformance_reference.checks import OutputCheck
 from mcp_conformance_reference.connection import Connection
@@ -15,7 +15,21 @@ from mcp_conformance_reference.settings import Settings
 from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import Listing
 
-__all__ = ["Caller"]
+__all__ = ["Caller", "Plan"]
+
+
+class Plan(NamedTuple):
+    """What was decided before a call left.
+
+    Attributes:
+        name: The name to send, exactly as listed.
+        definition: The definition in force; None for a name that was never listed with an output schema.
+        check: What will judge the answer; None where there is nothing to judge by.
+    """
+
+    name: str
+    definition: Definition | None
+    check: OutputCheck | None
 
 
 class Caller:
@@ -24,10 +38,8 @@ class Caller:
     Args:
         dialler: Gives the connection.
         tools: Gives the listing that calls are judged by.
-        settings: The client's measures.
+        settings: The client's measures and parts.
     """
-
-    check_type: type[OutputCheck] = OutputCheck
 
     def __init__(self, dialler: Dialler, tools: ToolList, settings: Settings) -> None:
         self._dialler = dialler
@@ -35,7 +47,7 @@ class Caller:
         self._settings = settings
 
     async def call(self, tool: ListedTool | str, arguments: dict[str, Any] | None) -> CallResult:
-        """Call a tool. What could fail without the tool is done before the call leaves, so that no result is lost.
+        """Call a tool. What could fail beside the call is done before it leaves, so no result is ever lost.
 
         Raises:
             ValueError: The arguments are not plain JSON.
@@ -46,38 +58,58 @@ class Caller:
         """
         copied = plain_copy({} if arguments is None else arguments)
         connection, listing = await self.ready()
-        definition = self.definition_for(tool, listing)
-        check = None if definition is None else self.check_type(definition)
-        raw = await self.send(connection, tool if isinstance(tool, str) else tool.name, copied)
-        result = self.read(raw)
-        return result if check is None else check.judge(result)
+        plan = self.plan(tool, listing)
+        result = self.read(plan, await self.send(connection, plan, copied))
+        return self.judge(plan, result)
 
     async def ready(self) -> tuple[Connection, Listing]:
-        """A live connection, and the newest listing of it, with nothing awaited since both were true."""
+        """A live connection and the newest listing of it, with nothing awaited since both were true.
+
+        Raises:
+            ListFailed, DialFailed, ConnectionLost: There is none to be had.
+        """
         for _ in range(self._settings.max_walks):
             connection = await self._dialler.connected()
             listing = await self._tools.known(connection)
             if listing.connection is connection and connection.alive and not self._tools.stale():
                 return connection, listing
         raise ConnectionLost(
-            f"{self._settings.name}: no connection and no listing lasted long enough to call; nothing was sent, try again"
+            f"{self._settings.name}: no connection lasted until the call; nothing was sent, try again"
         )
 
-    def definition_for(self, tool: ListedTool | str, listing: Listing) -> Definition | None:
-        """The definition that a call goes out under.
-
-        Returns:
-            For a tool that was handed out, the definition it was minted from. For a name, the newest one; None
-            where the name was never listed with an output schema: then there is nothing to judge by.
+    def plan(self, tool: ListedTool | str, listing: Listing) -> Plan:
+        """Decide what is sent and what judges the answer.
 
         Raises:
             StaleTool: The newest listing lacks the tool, or shows it otherwise.
+            SchemaUnusable: The output schema cannot judge anything.
         """
         if isinstance(tool, str):
-            known = listing.definition(tool)
-            if known is None and self._tools.ever_promised(tool):
-                raise StaleTool(tool, "it was listed with an output schema, and the newest listing lacks it")
-            return known
+            name, definition = tool, self.definition_of_name(tool, listing)
+        else:
+            name, definition = tool.name, self.definition_of_handle(tool, listing)
+        return Plan(name, definition, None if definition is None else self.check(definition))
+
+    def definition_of_name(self, name: str, listing: Listing) -> Definition | None:
+        """For a name, the newest definition counts.
+
+        Returns:
+            None where it was never listed with an output schema: the server may know more than it lists.
+
+        Raises:
+            StaleTool: It was listed with one, and the newest listing lacks it.
+        """
+        known = listing.definition(name)
+        if known is None and self._tools.ever_promised(name):
+            raise StaleTool(name, "it was listed with an output schema, and the newest listing lacks it")
+        return known
+
+    def definition_of_handle(self, tool: ListedTool, listing: Listing) -> Definition:
+        """For a tool that was handed out, the definition it was minted from counts.
+
+        Raises:
+            StaleTool: The newest listing lacks it, or shows it otherwise.
+        """
         known = listing.definition(tool.name)
         if known is None:
             raise StaleTool(tool.name, "the newest listing lacks it")
@@ -86,7 +118,11 @@ class Caller:
             raise StaleTool(tool.name, f"the newest listing shows it otherwise ({changed})")
         return tool.definition
 
-    async def send(self, connection: Connection, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def check(self, definition: Definition) -> OutputCheck:
+        """The check that a definition asks for."""
+        return self._settings.parts.check_type(definition)
+
+    async def send(self, connection: Connection, plan: Plan, arguments: dict[str, Any]) -> dict[str, Any]:
         """Send the call, once, whatever comes of it.
 
         Raises:
@@ -94,11 +130,11 @@ class Caller:
             ConnectionLost: The connection ended before the answer.
         """
         try:
-            return await connection.ask("tools/call", {"name": name, "arguments": arguments})
+            return await connection.ask("tools/call", {"name": plan.name, "arguments": arguments})
         except RequestFailed as error:
-            raise CallFailed(f"tools/call {name}", error.message, code=error.code, data=error.data) from error
+            raise CallFailed(plan.name, error.message, code=error.code, data=error.data) from error
 
-    def read(self, raw: dict[str, Any]) -> CallResult:
+    def read(self, plan: Plan, raw: dict[str, Any]) -> CallResult:
         """Read a raw result.
 
         Raises:
@@ -107,4 +143,12 @@ class Caller:
         try:
             return CallResult.read(raw)
         except ValueError as error:
-            raise CallFailed("tools/call", str(error)) from error
+            raise CallFailed(plan.name, str(error)) from error
+
+    def judge(self, plan: Plan, result: CallResult) -> CallResult:
+        """Give a result back, if it keeps what was promised when the call left.
+
+        Raises:
+            CheckFailed: It does not.
+        """
+        return result if plan.check is None else plan.check.judge(result)

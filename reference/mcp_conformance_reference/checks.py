@@ -1,24 +1,22 @@
-"""Whether an answer keeps what the tool's output schema promises. Decided before the call, judged after it."""
+"""Whether an answer keeps what its tool's output schema promises: decided before the call, judged after."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
-import jsonschema_specifications
-from jsonschema import Draft202012Validator
-from jsonschema.protocols import Validator
-from jsonschema.validators import validator_for
-from referencing import Registry
+from jsonschema import Draft202012Validator, validators
 from referencing.jsonschema import specification_with
 
 from mcp_conformance_reference.definitions import Definition
 from mcp_conformance_reference.errors import CheckFailed, SchemaUnusable
 from mcp_conformance_reference.results import CallResult
 
-__all__ = ["OutputCheck"]
+__all__ = ["OutputCheck", "resolve_all"]
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_METASCHEMAS: Any = import_module("jsonschema_specifications").REGISTRY
 
 
 class OutputCheck:
@@ -34,21 +32,26 @@ class OutputCheck:
     def __init__(self, definition: Definition) -> None:
         self._name = definition.name
         schema = definition.output_schema
-        self._validator = None if schema is None else self.compile(schema)
+        self._validator: Any = None if schema is None else self.compile(schema)
 
-    def compile(self, schema: Any) -> Validator:
-        """A validator for a schema all of whose references are known to resolve without the network."""
+    def compile(self, schema: Any) -> Any:
+        """A validator for a schema, all of whose references are known to resolve without the network.
+
+        Raises:
+            SchemaUnusable: There is none.
+        """
         if not isinstance(schema, dict):
             raise SchemaUnusable(self._name, f"it is {schema!r}, not an object")
         dialect = self.dialect(schema)
         try:
             dialect.check_schema(schema)
+            resource = specification_with(dialect.META_SCHEMA["$schema"]).create_resource(schema)
             registry = self.registry()
-            resource = specification_with(str(dialect.META_SCHEMA["$schema"])).create_resource(schema)
             resolve_all(resource, registry.resolver_with_root(resource))
             return dialect(schema, registry=registry)
         except Exception as error:
-            raise SchemaUnusable(self._name, getattr(error, "message", "") or str(error) or repr(error)) from error
+            reason = getattr(error, "message", "") or str(error) or repr(error)
+            raise SchemaUnusable(self._name, reason) from error
 
     def dialect(self, schema: dict[str, Any]) -> Any:
         """The dialect a schema is written in: 2020-12 unless it says otherwise.
@@ -58,17 +61,16 @@ class OutputCheck:
         """
         if "$schema" not in schema:
             return Draft202012Validator
-        try:
-            dialect = validator_for(schema, default=None)
-        except Exception:
-            dialect = None
-        if dialect is None:
+        known: Any = None
+        if isinstance(schema["$schema"], str):
+            known = validators.validator_for(schema, default=None)  # type: ignore[arg-type]
+        if known is None:
             raise SchemaUnusable(self._name, f"its dialect {schema['$schema']!r} is unknown")
-        return dialect
+        return known
 
     def registry(self) -> Any:
-        """Where references outside the schema resolve: the published metaschemas, and nothing from a network."""
-        return jsonschema_specifications.REGISTRY.combine(Registry())
+        """Where references out of the schema resolve: to the published metaschemas, never to a network."""
+        return _METASCHEMAS
 
     def judge(self, result: CallResult) -> CallResult:
         """Give a result back if it keeps the promise.
@@ -76,34 +78,32 @@ class OutputCheck:
         Raises:
             CheckFailed: It does not. The result is in the error.
         """
-        if self._validator is None or not self.judged(result):
-            return result
-        reason = self.fault(result)
+        reason = self.fault(result) if self._validator is not None and self.promised(result) else None
         if reason is not None:
             raise CheckFailed(self._name, reason, result)
         return result
 
-    def judged(self, result: CallResult) -> bool:
+    def promised(self, result: CallResult) -> bool:
         """Whether the promise holds for this result: a tool that failed promised nothing."""
         return not result.is_error
 
     def fault(self, result: CallResult) -> str | None:
-        """What is wrong with a result, None if nothing is."""
-        if not result.has_structured_content:
+        """What is wrong with a result; None if nothing is."""
+        if self.missing(result):
             return "there is no structuredContent"
-        assert self._validator is not None
         try:
-            errors = list(self._validator.iter_errors(result.structured_content))
+            worst = next(iter(self._validator.iter_errors(result.structured_content)), None)
         except RecursionError:
             return "the schema refers to itself without end"
-        if not errors:
-            return None
-        worst = errors[0]
-        return f"at {worst.json_path}: {worst.message}"
+        return None if worst is None else f"at {worst.json_path}: {worst.message}"
+
+    def missing(self, result: CallResult) -> bool:
+        """Whether there is nothing to judge: null, false, 0 and empty ones are values."""
+        return not result.has_structured_content
 
 
 def resolve_all(resource: Any, resolver: Any) -> None:
-    """Resolve every reference of a schema and its subschemas.
+    """Resolve every reference of a schema and of its subschemas.
 
     Raises:
         referencing.exceptions.Unresolvable: One of them leads nowhere.

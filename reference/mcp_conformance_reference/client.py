@@ -13,7 +13,8 @@ from mcp_conformance_reference.connection import OpenStreams
 from mcp_conformance_reference.definitions import Definition
 from mcp_conformance_reference.errors import ClientClosed, StaleTool, VerbTimeout
 from mcp_conformance_reference.handles import ListedTool
-from mcp_conformance_reference.life import Life, Parts
+from mcp_conformance_reference.life import Life
+from mcp_conformance_reference.parts import Parts
 from mcp_conformance_reference.results import CallResult
 from mcp_conformance_reference.sdk import Era
 from mcp_conformance_reference.settings import LogMessage, Settings
@@ -32,22 +33,22 @@ class Clock(Protocol):
 class ReferenceClient(Parts):
     """An MCP client for tools, over the SDK's sessions, that keeps every rule of this kit.
 
-    One client holds one connection at a time. It is dialled by `connect`, or by the first verb that needs it, and
-    again by the first verb that finds it dead. Verbs may be used from any task, any number at once; a verb that is
-    cancelled leaves the others alone. Tool listings are kept:
+    One client holds one connection at a time. It is dialled by `connect`, or by the first verb that needs it,
+    and again by the first verb that finds it dead. Verbs may be used from any task, any number at once; one
+    that is cancelled leaves the others alone. Tool listings are kept:
 
     * in the handshake era until the server says that its tools changed, if it declared that it says so;
     * in the modern era for the lifetime that the server gives, while a listen stream stands for hearing of
       changes or the server has no such stream;
 
-    and never beyond `invalidate`, `permissions_changed`, `refresh`, a notice, or the connection they came over.
+    and never beyond a notice, `invalidate`, `permissions_changed`, `refresh`, or the connection they came by.
 
     Args:
-        open_streams: Opens one connection: called for each dial, gives an async context manager that gives the
-            SDK's (read, write) stream pair. It is entered and left in one task.
-        era: "handshake" (up to 2025-11-25), "modern" (2026-07-28, needs mcp 2.x), or "auto" to ask the server.
+        open_streams: Opens one connection. Called for each dial, it gives an async context manager that gives
+            the SDK's (read, write) stream pair; that is entered and left in one task.
+        era: "handshake" (up to 2025-11-25), "modern" (2026-07-28, needs mcp 2.x), or "auto": ask the server.
         timeout: The limit of each verb in seconds, everything it needs included; None for none.
-        clock: Counts the lifetimes of listings; the event loop's time by default. Limits always run by the latter.
+        clock: Counts the lifetimes of listings, by default the event loop's time, which all limits run by.
         name: What the server is called in errors.
         max_pages: How many pages a listing may have.
         max_walks: How many walks one verb may see overtaken by changes.
@@ -80,6 +81,7 @@ class ReferenceClient(Parts):
             raise ValueError(f"era is {era!r}; take one of {', '.join(get_args(Era))}")
         self._open_streams = open_streams
         self._settings = Settings(
+            parts=self,
             era=era,
             name=name,
             timeout=timeout,
@@ -122,7 +124,7 @@ class ReferenceClient(Parts):
         """
         if self._closed:
             self._closed, self._life = False, None
-        async with self._verb("connect") as life:
+        async with self.verb("connect") as life:
             await life.dialler.connected()
 
     async def reconnect(self) -> None:
@@ -133,13 +135,13 @@ class ReferenceClient(Parts):
         Raises:
             DialFailed, ClientClosed, VerbTimeout: As for `connect`.
         """
-        async with self._verb("reconnect") as life:
+        async with self.verb("reconnect") as life:
             await life.dialler.reconnect()
 
     async def close(self) -> None:
         """End every verb with `ClientClosed`, and leave everything that was opened.
 
-        It may be called from any task, at any time, any number of times. Nothing is sent or dialled afterwards.
+        It may be called from any task, at any time, any number of times. Nothing is sent or dialled after it.
         """
         self._closed = True
         if self._life is not None:
@@ -154,8 +156,8 @@ class ReferenceClient(Parts):
             ListFailed: A page failed, or the pages have no end.
             DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
         """
-        async with self._verb("list_tools") as life:
-            return self._hand_out(life, await life.tools.current())
+        async with self.verb("list_tools") as life:
+            return self.hand_out(life, await life.tools.current())
 
     async def call_tool(self, tool: ListedTool | str, arguments: dict[str, Any] | None = None) -> CallResult:
         """Call one tool, once.
@@ -176,7 +178,7 @@ class ReferenceClient(Parts):
             DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
             ValueError: The arguments are not plain JSON.
         """
-        async with self._verb("call_tool") as life:
+        async with self.verb("call_tool") as life:
             if isinstance(tool, ListedTool) and not tool.handed_out_by(self):
                 raise StaleTool(tool.name, "it was handed out by another client")
             return await life.caller.call(tool, arguments)
@@ -188,8 +190,8 @@ class ReferenceClient(Parts):
             StaleTool: It is not listed.
             ListFailed, DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As for `list_tools`.
         """
-        async with self._verb("bind") as life:
-            for tool in self._hand_out(life, await life.tools.current()):
+        async with self.verb("bind") as life:
+            for tool in self.hand_out(life, await life.tools.current()):
                 if tool.name == name:
                     return tool
             raise StaleTool(name, "the newest listing lacks it")
@@ -200,7 +202,7 @@ class ReferenceClient(Parts):
         Raises:
             ListFailed, DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As for `list_tools`.
         """
-        async with self._verb("refresh") as life:
+        async with self.verb("refresh") as life:
             await life.tools.refresh()
 
     def invalidate(self) -> None:
@@ -224,7 +226,7 @@ class ReferenceClient(Parts):
 
     async def left_out(self) -> list[LeftOut]:
         """The entries of the listing that are no tools, each with a reason."""
-        async with self._verb("left_out") as life:
+        async with self.verb("left_out") as life:
             return list((await life.tools.current()).left_out)
 
     def accessors(self) -> dict[str, Callable[[], Awaitable[list[Any]]]]:
@@ -233,16 +235,19 @@ class ReferenceClient(Parts):
 
     # -- inside --------------------------------------------------------------------------------------------
 
-    def _hand_out(self, life: Life, listing: Listing) -> list[ListedTool]:
-        return [ListedTool(known, life.tools.id, listing.generation, self) for known in listing.definitions]
+    def hand_out(self, life: Life, listing: Listing) -> list[ListedTool]:
+        """The tools of a listing, as users get them."""
+        return [
+            self.handle_type(known, life.tools.id, listing.generation, self) for known in listing.definitions
+        ]
 
     @asynccontextmanager
-    async def _verb(self, verb: str) -> AsyncIterator[Life]:
+    async def verb(self, verb: str) -> AsyncIterator[Life]:
         """Run one verb in the life of its beginning, within the limit, everything it needs included."""
         if self._closed:
             raise ClientClosed(f"{self._settings.name}: the client is closed; connect() opens it again")
         if self._life is None:
-            self._life = Life(self._open_streams, self._settings, self)
+            self._life = self.life_type(self._open_streams, self._settings)
         limit = self._settings.timeout
         with anyio.move_on_after(limit) as scope:
             yield self._life

@@ -7,26 +7,26 @@ from collections.abc import Callable
 import anyio
 
 from mcp_conformance_reference.connection import Connection
-from mcp_conformance_reference.errors import ClientClosed
+from mcp_conformance_reference.errors import ClientClosed, ConnectionLost
 from mcp_conformance_reference.tasks import Shared
 
 __all__ = ["Dialler"]
 
 
 class Dialler:
-    """Holds the connection of one client and makes the next one.
+    """Holds the connection of one client, and makes the next one.
 
     Args:
         make: Makes a connection, not yet opened.
 
     Attributes:
-        connection: The connection in use; it may be dead.
-        closed: Why nothing is dialled any more, None while something is.
+        connection: The connection in use; it may be dead. None before the first dial.
+        refused: Why nothing is dialled any more, None while something is.
     """
 
     def __init__(self, make: Callable[[], Connection]) -> None:
         self.connection: Connection | None = None
-        self.closed: ClientClosed | None = None
+        self.refused: ClientClosed | None = None
         self._make = make
         self._dialling: Shared[Connection] | None = None
 
@@ -37,60 +37,66 @@ class Dialler:
             DialFailed: This dial failed. The next call dials again.
             ClientClosed: Nothing is dialled any more.
         """
-        if self.closed is not None:
-            raise self.closed_again()
         if self.connection is not None and self.usable(self.connection):
             return self.connection
+        return await self.shared_dial().wait()
+
+    async def reconnect(self) -> Connection:
+        """Dial although a connection is there; it is replaced once the new one is up, and kept if that fails.
+
+        Raises:
+            DialFailed: The new connection could not be opened.
+            ClientClosed: Nothing is dialled any more.
+        """
         return await self.shared_dial().wait()
 
     def usable(self, connection: Connection) -> bool:
         """Whether verbs may go on with this connection."""
         return connection.alive
 
-    async def reconnect(self) -> Connection:
-        """Dial although a connection is there; it is replaced when the new one is up, and kept if that fails.
+    def shared_dial(self) -> Shared[Connection]:
+        """The dial under way, or a new one: whoever needs a connection now waits for the same one.
 
         Raises:
-            DialFailed: The new connection could not be opened.
             ClientClosed: Nothing is dialled any more.
         """
-        if self.closed is not None:
-            raise self.closed_again()
-        return await self.shared_dial().wait()
-
-    def shared_dial(self) -> Shared[Connection]:
-        """The dial under way, or a new one: whoever needs a connection now waits for the same one."""
+        if self.refused is not None:
+            raise ClientClosed(*self.refused.args)
         if self._dialling is None or self._dialling.settled:
-            self._dialling = Shared(self._dial, "mcp dial")
+            self._dialling = Shared(self.dial, "mcp dial")
             self._dialling.start()
         return self._dialling
 
-    async def _dial(self) -> Connection:
+    async def dial(self) -> Connection:
+        """Open a connection and put it in the place of the one before. A failure leaves nothing behind."""
         connection = self._make()
         try:
             await connection.open()
         except BaseException:
             with anyio.CancelScope(shield=True):
-                await connection.close(self.closed_again())
+                await connection.close(ConnectionLost("the dial was given up; the next verb dials again"))
             raise
-        await self._replace(connection)
+        await self.replace(connection)
         return connection
 
-    async def _replace(self, connection: Connection) -> None:
+    async def replace(self, connection: Connection) -> None:
+        """Use a new connection from now on, and close the one before."""
         previous, self.connection = self.connection, connection
         if previous is not None and previous.alive:
             with anyio.CancelScope(shield=True):
-                await previous.close(ClientClosed("the connection was replaced by reconnect(); try again"))
+                await previous.close(ConnectionLost("the connection was replaced by reconnect(); try again"))
+
+    def refuse(self, why: ClientClosed) -> None:
+        """Dial nothing any more, and end whatever waits for a dial or an answer."""
+        self.refused = why
+        if self._dialling is not None:
+            self._dialling.fail(ClientClosed(*why.args))
+        if self.connection is not None:
+            self.connection.end(why)
 
     async def close(self, why: ClientClosed) -> None:
-        """Dial nothing any more, and close what is open or being opened."""
-        self.closed = why
+        """Wait until nothing is open."""
         if self._dialling is not None:
-            self._dialling.fail(self.closed_again())
             await self._dialling.finished.wait()
         if self.connection is not None:
             await self.connection.close(why)
-
-    def closed_again(self) -> ClientClosed:
-        """A fresh error that says why nothing is dialled."""
-        return ClientClosed(*(self.closed.args if self.closed is not None else ("the dial was given up",)))

@@ -56,7 +56,7 @@ class ClientClosed(ConnectionLost):
 
 
 class DialFailed(ClientError):
-    """No connection could be opened. The cause is in the text and in `__cause__`; the next verb dials again."""
+    """No connection could be opened. The cause is in the text and in `__cause__`; the next verb dials."""
 
 
 class EraUnavailable(DialFailed):
@@ -132,7 +132,7 @@ class SchemaUnusable(ClientError):
     """The output schema of one tool cannot be used to judge its answers. Nothing was sent."""
 
     def __init__(self, tool: str, reason: str) -> None:
-        super().__init__(f"{tool}: its outputSchema cannot be used: {reason}; nothing was sent, other tools work")
+        super().__init__(f"{tool}: outputSchema cannot be used: {reason}; nothing was sent, other tools work")
         self.reason = reason
 
 
@@ -140,5 +140,5 @@ class StaleTool(ClientError):
     """A tool that the newest listing lacks, or shows otherwise. Nothing was sent."""
 
     def __init__(self, tool: str, reason: str) -> None:
-        super().__init__(f"{tool}: {reason}; nothing was sent: list the tools again and take the tool from there")
+        super().__init__(f"{tool}: {reason}; nothing was sent: list again and take the tool from there")
         self.reason = reason

@@ -1,9 +1,9 @@
 """Which `tools/list` answer an SDK holds its per-tool checks for, as far as one connection can tell.
 
-An SDK session keeps its own output checks by the listing it received last, one that failed perhaps included, and
-it replaces them before its user sees the answer. So the requests are counted: each is out from the moment it is
-sent until it settles, and each that settles, answered or failed, starts a new generation. The checks of one
-listing are the SDK's while its generation is the latest and no request is out.
+An SDK session keeps its own output checks by the listing it received last, one that failed perhaps included,
+and it replaces them before its user sees the answer. So the requests are counted: each is out from the moment
+it is sent until it settles, and each that settles, answered or failed, starts a new generation. The checks of
+one listing are the SDK's while its generation is the latest and no request is out.
 
 Requests that somebody else sends on the same session are not counted: they cannot be seen from here.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 __all__ = ["ListingGenerations", "SettledListing", "listings_of"]
 
@@ -64,14 +64,24 @@ class ListingGenerations:
         return self._settled
 
 
-_counts: WeakKeyDictionary[object, ListingGenerations] = WeakKeyDictionary()
+_counts: dict[int, tuple[ref[object], ListingGenerations]] = {}
 
 
 def listings_of(connection: object) -> ListingGenerations:
-    """The count of one connection: the same for every wrapper over it, because its SDK keeps one set of checks.
+    """The count of one connection: one for all wrappers over it, because its SDK keeps one set of checks.
 
     Args:
-        connection: The SDK's session or client; compared by identity, not kept alive.
+        connection: The SDK's session or client. Compared by identity, and not kept alive by the count.
     """
-    key = _ById(connection)
-    raise NotImplementedError(key)
+    key = id(connection)
+    held = _counts.get(key)
+    if held is not None and held[0]() is connection:
+        return held[1]
+
+    def gone(reference: ref[object]) -> None:
+        if key in _counts and _counts[key][0] is reference:  # the number may be another object's by now
+            del _counts[key]
+
+    count = ListingGenerations()
+    _counts[key] = (ref(connection, gone), count)
+    return count

@@ -41,7 +41,7 @@ class Notices:
             elif frame.method == "notifications/message":
                 await self.log_message(frame.params)
             elif frame.method == "notifications/subscriptions/acknowledged":
-                connection.subscription.acknowledged(frame.params)
+                connection.subscription.acknowledged(frame)
             elif frame.method == "notifications/cancelled":
                 connection.subscription.cancelled(frame)
         except Exception:

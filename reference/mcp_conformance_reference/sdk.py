@@ -18,7 +18,17 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple, Protocol
 
-__all__ = ["Era", "Frame", "MAJOR", "RpcError", "SdkSession", "frame_of", "is_session_lost", "open_session", "rpc_error"]
+__all__ = [
+    "MAJOR",
+    "Era",
+    "Frame",
+    "RpcError",
+    "SdkSession",
+    "frame_of",
+    "is_session_lost",
+    "open_session",
+    "rpc_error",
+]
 
 Era = Literal["handshake", "modern", "auto"]
 
@@ -32,8 +42,8 @@ _SdkError: Any = getattr(_errors, "MCPError", None) or _errors.McpError
 class Frame(NamedTuple):
     """One JSON-RPC message, as far as the client looks at it.
 
-    A request has a method and an id, a notification a method alone, an answer an id alone; an answer that is an
-    error has its code as well.
+    A request has a method and an id, a notification a method alone, an answer an id alone; an answer that is
+    an error has its code as well.
     """
 
     method: str | None

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from mcp_conformance_reference.sdk import Era
+
+if TYPE_CHECKING:
+    from mcp_conformance_reference.parts import Parts
 
 __all__ = ["LogMessage", "Settings"]
 
@@ -30,9 +33,10 @@ class LogMessage:
 
 @dataclass(frozen=True)
 class Settings:
-    """What one client was asked to be.
+    """What one client was asked to be, and is made of.
 
     Attributes:
+        parts: The classes of its parts.
         era: Which protocol era to speak; "auto" asks the server.
         name: What the server is called in errors.
         timeout: The limit of one verb in seconds, None for none.
@@ -47,6 +51,7 @@ class Settings:
         client_info: The name and version this client gives of itself.
     """
 
+    parts: Parts
     era: Era = "handshake"
     name: str = "the MCP server"
     timeout: float | None = 30.0

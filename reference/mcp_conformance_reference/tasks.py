@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import anyio
 
-__all__ = ["Shared", "spawn"]
+__all__ = ["Asides", "Shared", "spawn"]
 
 T = TypeVar("T")
 
@@ -66,7 +66,6 @@ class Shared(Generic[T]):
     def start(self) -> None:
         """Start the work."""
         spawn(self._run, self._name)
-        return self
 
     async def wait(self) -> T:
         """Wait for the outcome.
@@ -86,7 +85,7 @@ class Shared(Generic[T]):
                 self.abandon()
         if self._error is not None:
             raise self._error
-        return self._value  # type: ignore[return-value]
+        return cast(T, self._value)
 
     def abandon(self) -> None:
         """Nobody waits any more: stop the work."""
@@ -118,3 +117,28 @@ class Shared(Generic[T]):
         finally:
             self._settle(error=RuntimeError(f"{self._name} ended without an outcome"))
             self.finished.set()
+
+
+class Asides:
+    """What is done beside the verbs: each in a task of its own, until it is done or everything ends."""
+
+    def __init__(self) -> None:
+        self._running: set[Shared[None]] = set()
+
+    def start(self, work: Callable[[], Awaitable[None]], name: str) -> None:
+        """Do something that nobody waits for; what it raises is nobody's."""
+
+        async def run() -> None:
+            try:
+                await work()
+            finally:
+                self._running.discard(aside)
+
+        aside: Shared[None] = Shared(run, name)
+        self._running.add(aside)
+        aside.start()
+
+    def fail(self, error: BaseException) -> None:
+        """End all of it."""
+        for aside in list(self._running):
+            aside.fail(error)

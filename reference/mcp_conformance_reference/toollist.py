@@ -1,4 +1,4 @@
-"""The list of tools of one client: what is kept, how long it is served, and what a late answer may change."""
+"""The list of tools of one client: what is kept, how long it is served, what a late answer may change."""
 
 from __future__ import annotations
 
@@ -8,37 +8,13 @@ from itertools import count
 
 from mcp_conformance_reference.connection import Connection
 from mcp_conformance_reference.errors import ClientClosed, ListFailed
+from mcp_conformance_reference.flight import Flight
 from mcp_conformance_reference.settings import Settings
-from mcp_conformance_reference.tasks import Shared
-from mcp_conformance_reference.walk import Listing, Walk
+from mcp_conformance_reference.walk import Listing
 
-__all__ = ["Flight", "ToolList"]
+__all__ = ["ToolList"]
 
 _list_ids = count(1)
-
-
-class Flight(Shared["Listing | None"]):
-    """One walk in a task of the client's own; whoever needs the same listing waits for it.
-
-    Attributes:
-        number: Its place in the order of walks.
-        connection: The connection it asks on, None until it is about to ask.
-        began: How often the list had been invalidated by then.
-        coverage: What stood for hearing of changes by then.
-    """
-
-    def __init__(self, work: Callable[[Flight], Awaitable[Listing | None]], number: int) -> None:
-        super().__init__(lambda: work(self), f"mcp walk {number}")
-        self.number = number
-        self.connection: Connection | None = None
-        self.began = 0
-        self.coverage: object | None = None
-
-    def leaves(self, connection: Connection, invalidations: int) -> None:
-        """It asks for its first page now: changes heard of from here on are changes behind its back."""
-        self.connection = connection
-        self.began = invalidations
-        self.coverage = connection.coverage()
 
 
 class ToolList:
@@ -58,8 +34,6 @@ class ToolList:
         newest: The last good listing, fresh or not; None before the first.
     """
 
-    walk_type: type[Walk] = Walk
-
     def __init__(self, connected: Callable[[], Awaitable[Connection]], settings: Settings) -> None:
         self.id = next(_list_ids)
         self.generation = 0
@@ -67,7 +41,7 @@ class ToolList:
         self._connected = connected
         self._settings = settings
         self._invalidations = 0
-        self._written_at = -1
+        self._kept_at = -1
         self._numbers = count(1)
         self._flights: set[Flight] = set()
         self._latest: Flight | None = None
@@ -82,7 +56,7 @@ class ToolList:
             ListFailed: The listing failed. What was known stays known, and the next call asks again.
             DialFailed, ConnectionLost: There was no connection, or it ended.
         """
-        return await self._settle(lambda: self.servable(), self.joinable)
+        return await self._served_or_fetched(self.servable, self.joinable)
 
     async def refresh(self) -> Listing:
         """A listing that is asked for after this call, whatever is kept.
@@ -90,7 +64,7 @@ class ToolList:
         Raises:
             ListFailed, DialFailed, ConnectionLost: As for `current`.
         """
-        return await self._settle(lambda: None, self.unsent)
+        return await self._served_or_fetched(lambda: None, self.unsent)
 
     async def known(self, connection: Connection) -> Listing:
         """The newest listing of this connection that no invalidation came after, lapsed or not.
@@ -105,15 +79,13 @@ class ToolList:
             return newest
         return await self.current()
 
-    async def _settle(
-        self, served: Callable[[], Listing | None], join: Callable[[], Flight | None]
+    async def _served_or_fetched(
+        self, served: Callable[[], Listing | None], joined: Callable[[], Flight | None]
     ) -> Listing:
         for _ in range(self._settings.max_walks):
             listing = served()
-            if listing is not None:
-                return listing
-            flight = join() or self._begin()
-            listing = await flight.wait()
+            if listing is None:
+                listing = await (joined() or self.begin()).wait()
             if listing is not None:
                 return listing
         raise ListFailed(
@@ -121,7 +93,7 @@ class ToolList:
         )
 
     def servable(self) -> Listing | None:
-        """The kept listing, if it may be handed out without asking."""
+        """The kept listing, if it may be handed out without asking. An empty one is a listing too."""
         kept = self.newest
         if kept is None or self.stale() or not self.covered(kept) or not self.fresh(kept):
             return None
@@ -129,58 +101,58 @@ class ToolList:
 
     def stale(self) -> bool:
         """Whether the list was invalidated since the newest listing was asked for."""
-        return self._written_at != self._invalidations
+        return self._kept_at != self._invalidations
 
     def covered(self, listing: Listing) -> bool:
-        """Whether every change since would have been heard of: same connection, and no gap in the notices."""
+        """Whether every change since would have been heard of: same connection, no gap in what is heard."""
         return listing.coverage is not None and listing.coverage == listing.connection.coverage()
 
     def fresh(self, listing: Listing) -> bool:
         """Whether its lifetime still runs: at the very end of it, it has lapsed."""
         return listing.expires_at is None or self._settings.now() < listing.expires_at
 
-    # -- walks ---------------------------------------------------------------------------------------------
+    # -- fetching ------------------------------------------------------------------------------------------
 
     def joinable(self) -> Flight | None:
-        """The walk under way, if it is as good as one that began now: no change was, or may have been, missed."""
+        """The walk under way, if it is as good as one that began now."""
         flight = self._latest
         if flight is None or flight.settled:
             return None
-        if flight.connection is None:
-            return flight
-        if self.overtaken(flight) or flight.coverage != flight.connection.coverage():
-            return None
-        return flight
+        return flight if not flight.asking or self.as_good_as_new(flight) else None
 
     def unsent(self) -> Flight | None:
         """The walk under way, if it has asked for nothing yet."""
         flight = self._latest
-        return flight if flight is not None and not flight.settled and flight.connection is None else None
+        return None if flight is None or flight.settled or flight.asking else flight
 
-    def _begin(self) -> Flight:
-        flight = Flight(self._fly, next(self._numbers))
+    def as_good_as_new(self, flight: Flight) -> bool:
+        """Whether no change was heard of, or can have been missed, since it asked."""
+        return not self.overtaken(flight) and flight.still_covered()
+
+    def begin(self) -> Flight:
+        """Start a walk in a task of its own."""
+        flight = self._settings.parts.flight_type(self.fetch, next(self._numbers))
         self._latest = flight
         self._flights.add(flight)
         flight.start()
         return flight
 
-    async def _fly(self, flight: Flight) -> Listing | None:
+    async def fetch(self, flight: Flight) -> Listing | None:
+        """Walk, and keep what comes of it.
+
+        Returns:
+            The listing for whoever waits for this walk; None if a change overtook it.
+        """
         try:
             connection = await self._connected()
             flight.leaves(connection, self._invalidations)
-            walk = self.walk_type(connection, self._settings, flight.number, lambda: self.overtaken(flight))
+            walk = self._settings.parts.walk_type(
+                connection, self._settings, flight.number, lambda: self.overtaken(flight)
+            )
             listing = await walk.listing()
             return None if listing is None else self.write(flight, listing)
         finally:
             self._flights.discard(flight)
-
-    def overtaken(self, flight: Flight) -> bool:
-        """Whether the list was invalidated since the walk began: its answer is a truth of the past."""
-        return flight.began != self._invalidations
-
-    def superseded(self, listing: Listing) -> bool:
-        """Whether a listing that was asked for later has been written already."""
-        return self.newest is not None and self.newest.number > listing.number
 
     # -- writing -------------------------------------------------------------------------------------------
 
@@ -192,14 +164,25 @@ class ToolList:
         """
         if self.overtaken(flight):
             return None
-        if self.superseded(listing):
-            return self.newest
+        if not self.superseded(listing):
+            self.keep(listing)
+        return self.newest
+
+    def overtaken(self, flight: Flight) -> bool:
+        """Whether the list was invalidated since the walk asked: its answer is a truth of the past."""
+        return flight.began != self._invalidations
+
+    def superseded(self, listing: Listing) -> bool:
+        """Whether a listing that was asked for later has been kept already."""
+        return self.newest is not None and self.newest.number > listing.number
+
+    def keep(self, listing: Listing) -> None:
+        """Make a listing the newest. The generation moves if nothing has moved it and the tools differ."""
         if self.newest is None or (not self.stale() and listing.differs(self.newest)):
             self.generation += 1
         self.newest = replace(listing, generation=self.generation)
-        self._written_at = self._invalidations
+        self._kept_at = self._invalidations
         self._ever_promised.update(known.name for known in listing.definitions if known.promises_output)
-        return self.newest
 
     def invalidate(self) -> None:
         """The tools changed, or may have: nothing that was asked for before now is served any more."""
@@ -210,8 +193,12 @@ class ToolList:
         """Whether a tool of this name was ever listed with an output schema."""
         return name in self._ever_promised
 
-    async def close(self, why: ClientClosed) -> None:
+    def refuse(self, why: ClientClosed) -> None:
         """End the walks under way, and whoever waits for them."""
-        for flight in list(self._flights):
+        for flight in self._flights:
             flight.fail(ClientClosed(*why.args))
+
+    async def close(self) -> None:
+        """Wait until no walk is under way."""
+        for flight in list(self._flights):
             await flight.finished.wait()

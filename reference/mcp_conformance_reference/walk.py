@@ -68,7 +68,11 @@ class Listing:
 
     def differs(self, other: Listing) -> bool:
         """Whether it says anything else than another one."""
-        return [known.canonical for known in self.definitions] != [known.canonical for known in other.definitions]
+        return self.canonical() != other.canonical()
+
+    def canonical(self) -> list[str]:
+        """The canonical texts of its definitions."""
+        return [known.canonical for known in self.definitions]
 
 
 class Walk:
@@ -151,7 +155,7 @@ class Walk:
         return Page(entries, cursor, self.lifetime(raw), self._settings.now())
 
     def lifetime(self, raw: dict[str, Any]) -> float:
-        """How long the server says a page may be used, in seconds: nothing said, or nonsense, is no time at all."""
+        """How long the server says a page may be used, in seconds: nothing said, or nonsense, is no time."""
         ttl = raw.get("ttlMs")
         if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
             return 0.0
@@ -174,22 +178,29 @@ class Walk:
             WalkUnbounded: The cursor was followed before, or there are `max_pages` pages already.
         """
         if cursor in asked:
-            raise WalkUnbounded("tools/list", f"the cursor {cursor!r} came a second time: the pages go in circles")
+            raise WalkUnbounded("tools/list", f"the cursor {cursor!r} came twice: the pages go in circles")
         if len(pages) >= self._settings.max_pages:
-            raise WalkUnbounded("tools/list", f"there are more than {self._settings.max_pages} pages (max_pages)")
+            limit = self._settings.max_pages
+            raise WalkUnbounded("tools/list", f"there are more than {limit} pages (max_pages)")
 
     def collect(self, pages: list[Page]) -> tuple[tuple[Definition, ...], tuple[LeftOut, ...]]:
         """The tools of all pages in the server's order, the first of each name, and what is no tool."""
         tools: dict[str, Definition] = {}
         left_out: list[LeftOut] = []
         for entry in (entry for page in pages for entry in page.entries):
-            try:
-                definition = definition_of(entry)
-            except ValueError as error:
-                left_out.append(LeftOut(entry, str(error)))
+            read = self.read_entry(entry)
+            if isinstance(read, LeftOut):
+                left_out.append(read)
             else:
-                tools.setdefault(definition.name, definition)
+                tools.setdefault(read.name, read)
         return tuple(tools.values()), tuple(left_out)
+
+    def read_entry(self, entry: Any) -> Definition | LeftOut:
+        """Freeze one entry; one that is no tool takes nothing else down."""
+        try:
+            return definition_of(entry)
+        except ValueError as error:
+            return LeftOut(entry, str(error))
 
     def expiry(self, pages: list[Page]) -> float | None:
         """When the listing lapses: with the first page to lapse; never by time in the handshake era."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -63,7 +64,7 @@ class ScriptedDial:
     @property
     def clock(self) -> Clock:
         """The scenario's clock, or that of the running loop."""
-        return self._clock if self._clock is not None else Clock()
+        return self._clock if self._clock is not None else Clock(asyncio.get_running_loop())
 
     @property
     def era(self) -> str:

@@ -1,0 +1,221 @@
+"""Who waits for what in one asyncio loop and beside it, and the moment when all of them wait.
+
+Errors::
+
+    RuntimeError
+    ├── Stuck        nothing inside or outside the loop can wake it any more
+    └── NeverQuiet   some task or callback is ready to run again and again
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures.thread
+import gc
+import os
+import selectors
+import sys
+import threading
+import types
+from collections.abc import Awaitable, Generator, Iterable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+__all__ = ["NeverQuiet", "Stuck", "describe_tasks", "settle"]
+
+_NAMED_PASSES = 10  # a busy pair of tasks takes turns: one pass alone would name only one of the two
+_BLIND_PASSES = (
+    20  # without a look into the ready queue one idle pass proves nothing; 600 of 600 were right with 20
+)
+_LONGEST_CHAIN = 1_000  # awaitables of C or of users may point at each other in a ring
+
+_CONDITION_WAIT = threading.Condition.wait.__code__
+_POOL_WORKER = concurrent.futures.thread._worker.__code__
+_SELECT = selectors.DefaultSelector.select.__code__
+
+_settling: WeakKeyDictionary[asyncio.AbstractEventLoop, set[object]] = WeakKeyDictionary()
+
+
+class Stuck(RuntimeError):
+    """Nothing is ready, no timer is pending, and nothing outside the loop may still answer."""
+
+
+class NeverQuiet(RuntimeError):
+    """Some task or callback was ready to run in every pass of the loop."""
+
+
+def describe_tasks(tasks: asyncio.AbstractEventLoop | Iterable[asyncio.Task[Any]]) -> list[str]:
+    """Says for each pending task where it waits, the innermost await first.
+
+    Args:
+        tasks: The tasks, or the loop whose tasks are meant.
+
+    Returns:
+        One line a task, sorted, such as "task 'scenario' waits in Event.wait (locks.py:213) called from
+        overtaken_listing (caching.py:40)". Files are named without their folders. Finished tasks are left out.
+    """
+    if isinstance(tasks, asyncio.AbstractEventLoop):
+        tasks = asyncio.all_tasks(tasks)
+    return sorted(_describe(task, "waits") for task in tasks if not task.done())
+
+
+async def settle(max_passes: int = 10_000) -> None:
+    """Returns when every other task of the running loop waits for something that is not ready.
+
+    Then the ready queue is empty, the selector has no event and no timer is due; virtual time has not moved. On a
+    `VirtualLoop` threads, children and sockets are waited for as well, for at most `grace` real seconds of silence.
+    On a loop of another make they are not seen, and one that hides its ready queue (uvloop) is taken to be quiet
+    after some idle passes. Several tasks may settle at once.
+
+    Args:
+        max_passes: After how many passes of the loop to give up.
+
+    Raises:
+        NeverQuiet: Something was still ready to run after `max_passes`; the message names it.
+    """
+    loop = asyncio.get_running_loop()
+    listen = getattr(loop, "listen", list)
+    needed = 1 if hasattr(loop, "_ready") else _BLIND_PASSES
+    mine, idle = settlers(loop), 0
+    busy: set[str] = set()
+    me = asyncio.current_task()
+    mine.add(me)
+    try:
+        for left in reversed(range(max_passes)):
+            await _pass()
+            runnable = [thing for thing in _runnable(loop) if thing not in mine]
+            idle = 0 if runnable else idle + 1
+            if idle >= needed and not listen():
+                return
+            if left < _NAMED_PASSES:
+                busy.update(_name(thing) for thing in runnable)
+    finally:
+        mine.discard(me)
+    raise NeverQuiet(
+        f"Still busy after {max_passes} passes of the loop:\n  "
+        + "\n  ".join(sorted(busy) or ["something outside the loop that answers again and again"])
+        + "\nLook for a loop that never really waits, or a task that swallows its cancellation."
+    )
+
+
+def settlers(loop: asyncio.AbstractEventLoop) -> set[object]:
+    """The tasks of this loop that are inside `settle()` now."""
+    return _settling.setdefault(loop, set())
+
+
+@types.coroutine
+def _pass() -> Generator[None, None, None]:
+    # Not asyncio.sleep(0): tests of wrappers like to replace asyncio.sleep.
+    yield
+
+
+def _runnable(loop: asyncio.AbstractEventLoop) -> list[object]:
+    """The tasks and plain callbacks that would run in the next pass.
+
+    Seen from a task that has just been resumed this is exact: what the selector reported and the timers that were due
+    have already been queued behind that task, and nothing ran since.
+    """
+    ready = getattr(loop, "_ready", None)
+    if ready is None:
+        waiters = {task: getattr(task, "_fut_waiter", None) for task in asyncio.all_tasks(loop)}
+        return [task for task, waiter in waiters.items() if waiter is None or waiter.done()]
+    # A copy, since threads may append at any time.
+    callbacks = [handle._callback for handle in list(ready) if not handle.cancelled()]
+    owners = [getattr(callback, "__self__", None) for callback in callbacks]
+    return [o if isinstance(o, asyncio.Task) else c for o, c in zip(owners, callbacks, strict=True)]
+
+
+def _name(thing: object) -> str:
+    if isinstance(thing, asyncio.Task):
+        return _describe(thing, "runs")
+    return f"callback {getattr(thing, '__qualname__', type(thing).__name__)}"
+
+
+def _describe(task: asyncio.Task[Any], verb: str) -> str:
+    places = []
+    thing: object = task.get_coro()
+    for _ in range(_LONGEST_CHAIN):
+        if thing is None or isinstance(thing, asyncio.Future):
+            break
+        places.append(_place(thing))
+        thing = _awaited(thing)
+    target = f" for task {thing.get_name()!r}" if isinstance(thing, asyncio.Task) else ""
+    path = " called from ".join(place for place in reversed(places) if place) or "code without a Python frame"
+    return f"task {task.get_name()!r} {verb}{target} in {path}"
+
+
+def _place(thing: object) -> str:
+    for attribute in ("cr_frame", "gi_frame", "ag_frame"):
+        frame = getattr(thing, attribute, None)
+        if isinstance(frame, types.FrameType):
+            name = str(getattr(thing, "__qualname__", frame.f_code.co_name)).rpartition("<locals>.")[2]
+            return f"{name} ({os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno})"
+    return ""
+
+
+def _awaited(thing: object) -> object:
+    """What a coroutine, a generator or an awaitable written in C waits for, or None."""
+    for attribute in ("cr_await", "gi_yieldfrom", "ag_await"):
+        if hasattr(thing, attribute):
+            return getattr(thing, attribute)
+    # `async for`, anext(), aclose() and coro.__await__() put objects of C in between, which tell only the garbage
+    # collector what they hold.
+    inner = (Awaitable, types.GeneratorType, types.AsyncGeneratorType)
+    return next((held for held in gc.get_referents(thing) if isinstance(held, inner)), None)
+
+
+class Threads:
+    """The threads that were started since this was made.
+
+    Threads of xdist, of pytest-timeout and of earlier tests have nothing to say to a loop made later.
+    """
+
+    def __init__(self) -> None:
+        self._strangers: dict[int, threading.Thread | None] = {ident: None for ident in sys._current_frames()}
+        self._strangers.update((thread.ident or 0, thread) for thread in threading.enumerate())
+
+    def adopt(self) -> None:
+        """Counts the calling thread as if it were new: a thread of an older pool may come to work for us."""
+        self._strangers.pop(threading.get_ident(), None)
+
+    def working(self, within: float) -> bool:
+        """Whether one of them runs, or will wake up by itself `within` that many real seconds."""
+        # One thread may wake another between our looks at the two. Two equal rounds prove a moment in which all were
+        # parked, because a condition makes a new lock for each wait.
+        locks = self._parked(within)
+        return locks is None or locks != self._parked(within)
+
+    def _parked(self, within: float) -> list[object] | None:
+        frames = sys._current_frames()
+        del frames[threading.get_ident()]
+        if not frames:
+            return []
+        threads = {thread.ident: thread for thread in threading.enumerate()}
+        locks = []
+        for ident, frame in frames.items():
+            # A new thread may get the number of a dead one. Those of execnet have a number and no Thread.
+            if ident in self._strangers and self._strangers[ident] in (None, threads.get(ident)):
+                continue
+            lock = _parked_on(frame, within)
+            if lock is None:
+                return None
+            locks.append(lock)
+        return locks
+
+
+def _parked_on(frame: types.FrameType, within: float) -> object:
+    """The lock, the queue or the selector on which this thread waits for others, or None if it runs."""
+    if frame.f_code is _CONDITION_WAIT:
+        waiter, timeout = frame.f_locals.get("waiter"), frame.f_locals["timeout"]
+        # notify() opens the lock and takes it out of the list. The lock alone would not do: the woken thread closes it
+        # again well before it runs any Python.
+        waits = waiter in frame.f_locals["self"]._waiters and waiter.locked()
+        return waiter if waits and (timeout is None or timeout > within) else None
+    if frame.f_code is _POOL_WORKER:
+        queue = frame.f_locals["work_queue"]
+        return queue if queue.empty() and not frame.f_locals.get("work_item") else None
+    if frame.f_code is _SELECT:  # an event loop of its own, idle as long as nobody rang its bell
+        selector, timeout = frame.f_locals["self"], frame.f_locals["timeout"]
+        waits = (timeout is None or timeout < 0 or timeout > within) and len(selector.get_map()) == 1
+        return selector if waits and not selectors.DefaultSelector.select(selector, 0) else None
+    return None

@@ -1,0 +1,60 @@
+"""What the tests of the plugin share: a folder with an adapter, and a run in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# What a run inside this process imports is taken out of sys.modules at its end. Imported here, the modules are
+# the same in every run, and are loaded once.
+from pytest_mcp_conformance.plugin import active, second
+from tests.plugin import stand_in
+from tests.plugin.helpers import declared, hook
+
+assert active
+assert second
+
+ROOT = Path(__file__).parents[2]
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def adapter(pytester: pytest.Pytester) -> Callable[..., Path]:
+    """Write a conftest.py with one adapter, `acme`, returned by the hook."""
+
+    def write(says: str = "", *, claims: str = "", more: str = "") -> Path:
+        return pytester.makeconftest(declared(says, claims=claims) + hook("acme") + more)
+
+    return write
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run pytest against the stand-in catalogue; with `-n` in a process of its own."""
+    # The project's own options and the plugins of other libraries are no part of what is tested here.
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=":")
+
+    def run(*arguments: Any, flag: bool = True, alone: bool = False) -> pytest.RunResult:
+        every = ["-p", "no:asyncio", "-p", "no:syrupy", "-p", "no:randomly"]
+        every += ["--mcp-conformance"] if flag else []
+        if alone or "-n" in arguments:
+            return pytester.runpytest_subprocess("-p", "tests.plugin.stand_in", *every, *arguments)
+        return pytester.runpytest_inprocess(*every, *arguments, plugins=[stand_in])
+
+    return run
+
+
+@pytest.fixture
+def report(run: Run, pytester: pytest.Pytester) -> Callable[..., dict[str, Any]]:
+    """Run with `--mcp-report` and read what was written."""
+
+    def read(*arguments: Any) -> dict[str, Any]:
+        run("--mcp-report=out.json", *arguments)
+        return dict(json.loads((pytester.path / "out.json").read_text()))
+
+    return read

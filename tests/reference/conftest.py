@@ -1,0 +1,11 @@
+"""The eras that the installed SDK speaks."""
+
+from __future__ import annotations
+
+import pytest
+from peer import ERAS
+
+
+@pytest.fixture(params=ERAS)
+def era(request: pytest.FixtureRequest) -> str:
+    return str(request.param)

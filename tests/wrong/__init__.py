@@ -1,0 +1,16 @@
+"""Wrong wrappers: each a small change to one part of the reference, and each caught by the rule that it breaks."""
+
+from __future__ import annotations
+
+from tests.wrong import caching, calls, checks, connections, notices, pagination, tenants, tools
+from tests.wrong._wrong import Wrong
+
+__all__ = ["WRONG", "Wrong"]
+
+WRONG: tuple[Wrong, ...] = tuple(
+    found
+    for area in (caching, pagination, notices, checks, calls, connections, tenants, tools)
+    for found in vars(area).values()
+    if isinstance(found, Wrong)
+)
+"""Every wrong wrapper, in the order of the contract's areas."""

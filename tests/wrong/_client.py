@@ -1,0 +1,21 @@
+"""The reference as wrong wrappers see it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp_conformance_reference import ReferenceClient
+
+__all__ = ["Client"]
+
+
+class Client(ReferenceClient):
+    """A `ReferenceClient` that a wrong wrapper is made from; by itself it breaks nothing."""
+
+    dial: Any
+    shared: Any
+    heard: list[str]
+    open_streams: Any
+
+    def enter(self) -> None:
+        """Called once, before anything is dialled."""

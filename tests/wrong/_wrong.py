@@ -1,0 +1,82 @@
+"""What a wrong wrapper is: a `ReferenceClient` with one part replaced, made into an adapter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mcp_conformance_reference import ReferenceClient
+
+from pytest_mcp_conformance.adapters.reference import CLAIMS, LIMIT, wrapper_of
+from pytest_mcp_conformance.contract import Adapter, Dial, Rule, Wrapper, adapter
+
+__all__ = ["Wrong", "breaks"]
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong wrapper.
+
+    Attributes:
+        name: `cch_12_notice_is_only_logged`.
+        rule: The rule that it breaks.
+        doc: What it does wrong.
+        adapter: How to drive it.
+    """
+
+    name: str
+    rule: Rule
+    doc: str
+    adapter: Adapter
+
+
+class Shared(dict[str, Any]):
+    """What the holders of one scenario share; made anew for each."""
+
+
+@asynccontextmanager
+async def _fresh() -> AsyncIterator[Shared]:
+    yield Shared()
+
+
+def breaks(rule: Rule, *, lazy: bool = False, **claims: Any) -> Callable[[type[ReferenceClient]], Wrong]:
+    """Declare that a subclass of the reference breaks `rule`.
+
+    The client finds what holders share in `self.shared`, its way in at `self.dial`, and the log messages that it
+    heard in `self.heard`.
+
+    Args:
+        rule: The rule.
+        lazy: The client dials at its first verb.
+        claims: What the wrong wrapper claims otherwise than the reference.
+    """
+
+    def declare(client_type: type[ReferenceClient]) -> Wrong:
+        words = re.sub(r"(?<!^)(?=[A-Z])", "_", client_type.__name__).lower()
+        name = f"{rule.id.lower().replace('-', '_')}_{words}"
+        claimed = replace(CLAIMS, lazy_connect=lazy, **claims)
+
+        @adapter(name, version="wrong", claims=claimed, shared=_fresh)
+        async def play(dial: Dial, shared: Shared) -> AsyncIterator[Wrapper]:
+            client: Any = client_type(
+                lambda: client.open_streams(),
+                era="modern" if dial.era == "modern" else "handshake",
+                timeout=LIMIT,
+                clock=dial.clock,
+                on_log=lambda message: client.heard.append(str(message.data)),
+            )
+            client.dial, client.shared, client.heard, client.open_streams = dial, shared, [], dial.streams
+            client.enter()
+            try:
+                if not lazy:
+                    await client.connect()
+                yield wrapper_of(client, client.heard)
+            finally:
+                await client.close()
+
+        return Wrong(name, rule, (client_type.__doc__ or "").strip(), play)
+
+    return declare
