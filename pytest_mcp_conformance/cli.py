@@ -45,14 +45,18 @@ def rules(patterns: tuple[str, ...], as_json: bool) -> None:
 def matrix(patterns: tuple[str, ...]) -> None:
     """Print, rule by rule, the wrong wrappers that its scenarios catch."""
     if not _wrong_wrappers():
-        raise click.ClickException("this installation has no record of wrong wrappers; install the kit from a release")
+        raise click.ClickException(
+            "this installation has no record of wrong wrappers; install the kit from a release"
+        )
     table = Table(title="Wrong wrappers caught", title_justify="left")
     for heading in ("rule", "scenarios", "caught", "wrong wrappers"):
         table.add_column(heading, overflow="fold", no_wrap=heading == "rule")
     for rule in _chosen(patterns):
         caught = _wrong_wrappers().get(rule.id, [])
         if caught or not rule.untested:
-            table.add_row(rule.id, str(len(_scenarios().get(rule.id, []))), str(len(caught)), ", ".join(caught))
+            table.add_row(
+                rule.id, str(len(_scenarios().get(rule.id, []))), str(len(caught)), ", ".join(caught)
+            )
     Console().print(table)
 
 
@@ -89,7 +93,9 @@ def _table(title: str, chosen: list[Rule]) -> Table:
         told = [source_of(rule)]
         if rule.needs:
             told.append(f"needs {', '.join(sorted(rule.needs))}")
-        told.append(f"not tested: {rule.untested}" if rule.untested else ", ".join(_scenarios().get(rule.id, [])))
+        told.append(
+            f"not tested: {rule.untested}" if rule.untested else ", ".join(_scenarios().get(rule.id, []))
+        )
         name = Text(rule.id, style="bold" if rule.core else "")
         table.add_row(name, Text(level), Text(rule.text), Text("\n".join(filter(None, told))))
     return table

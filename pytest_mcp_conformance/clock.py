@@ -1,7 +1,7 @@
 """Virtual time for one asyncio loop: an hour is over as soon as nobody has anything left to do.
 
-The loop never hurries past work that it cannot see the end of: while a thread works, a child lives or a socket
-is open it waits really, within bounds. What it knows of tasks and threads, and the errors, are in `quiet`.
+The loop never hurries past work that it cannot see the end of: while a thread works, a child lives or a
+socket is open it waits really, within bounds. What it knows of tasks and threads is in `quiet`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,15 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextvars import Context
 from typing import Any, TypeVar
 
-from pytest_mcp_conformance.quiet import NeverQuiet, Stuck, Threads, describe_tasks, settle, settlers
+from pytest_mcp_conformance.quiet import (
+    NeverQuiet,
+    Stuck,
+    Threads,
+    describe_tasks,
+    one_pass,
+    settle,
+    settlers,
+)
 
 __all__ = ["EPOCH", "Clock", "NeverQuiet", "Stuck", "VirtualLoop", "describe_tasks", "run", "settle"]
 
@@ -28,7 +36,7 @@ EPOCH = 1_767_225_600.0  # 2026-01-01T00:00:00Z, in seconds since the epoch
 
 _STEP = 0.002  # real seconds between two looks at threads, which may go idle without telling the loop
 _BUSY_PASSES = 100_000  # far above any burst of honest work, and still less than a second of it
-_CANCELS = 5  # asyncio.run() cancels once; honest code may swallow a cancellation or two
+_CANCELS = 3  # asyncio.run() cancels once; honest code may swallow a cancellation or two
 _PATIENCE = 60.0  # virtual seconds for the clean-up that follows each cancellation
 
 
@@ -103,12 +111,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """As of any loop; the thread counts as working from this call on, not only from when it wakes up."""
         if executor is None and self._pool is None:
             self.set_default_executor(ThreadPoolExecutor(thread_name_prefix="asyncio"))
-        if not isinstance(executor, ThreadPoolExecutor | None):
+        pool = executor or self._pool
+        if not isinstance(pool, ThreadPoolExecutor):
             return super().run_in_executor(executor, func, *args)
+        self._threads.pools.add(pool)
         go = threading.Event()
 
         def begin() -> T:
-            self._threads.adopt()
+            self._threads.hire()
             go.set()
             return func(*args)
 
@@ -135,7 +145,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             closing.join(_STEP)
             if not closing.is_alive():
                 return
-            await asyncio.sleep(0)
+            await one_pass()
         message = "A thread of the default executor still works after {} seconds; end it before the loop."
         self.call_exception_handler({"message": message.format(self.grace)})
 
@@ -186,8 +196,8 @@ class _Gate(selectors.DefaultSelector):
 class _Instant(float):
     """A time that comes before the same time asked for later.
 
-    On a real clock hardly two timers are set for one instant, on a virtual one most are; and asyncio's heap of
-    timers does not keep the order of equals.
+    On a real clock hardly two timers are set for one instant, on a virtual one most are; and asyncio's heap
+    of timers does not keep the order of equals.
     """
 
     turn: int
@@ -249,15 +259,15 @@ def run(
 ) -> T:
     """Runs `main()` to its end in a `VirtualLoop` of its own, which is then emptied and closed.
 
-    Nothing bounds `main` itself while others let time pass, as a heartbeat does: give it a timeout, which costs
-    no real time.
+    Nothing bounds `main` itself while others let time pass, as a heartbeat does: give it a timeout, which
+    costs no real time.
 
     Args:
         main: Makes the coroutine.
         grace: Of the loop, in real seconds.
         name: Of the task that runs the coroutine.
-        leftovers: Gets one line for each task that was still pending when the coroutine had ended and the loop
-            had settled, and one more for each task that then refused to be cancelled.
+        leftovers: Gets one line for each task that was still pending when the coroutine had ended and the
+            loop had settled, and one more for each task that then refused to be cancelled.
 
     Returns:
         What the coroutine returns. What it raises is raised unchanged.
@@ -293,11 +303,10 @@ async def _empty(loop: VirtualLoop, main: asyncio.Task[Any], lines: list[str]) -
     if main.done():
         with contextlib.suppress(NeverQuiet):
             await settle()
-        lines += describe_tasks(_others())
-    await _cancel_others(loop, main)
+        lines += describe_tasks(_others(set()))
+    stubborn = await _cancel_others(loop, main, spare=set())
     await asyncio.wait({asyncio.create_task(loop.shutdown_asyncgens())}, timeout=_PATIENCE)
-    await _cancel_others(loop, main)
-    stubborn = _others()
+    stubborn |= await _cancel_others(loop, main, spare=stubborn)
     for line in describe_tasks(stubborn):
         lines.append(f"{line}, and refused {_CANCELS} cancellations")
         loop.call_exception_handler({"message": lines[-1]})
@@ -305,11 +314,13 @@ async def _empty(loop: VirtualLoop, main: asyncio.Task[Any], lines: list[str]) -
     return stubborn
 
 
-async def _cancel_others(loop: VirtualLoop, main: asyncio.Task[Any]) -> None:
+async def _cancel_others(
+    loop: VirtualLoop, main: asyncio.Task[Any], spare: set[asyncio.Task[Any]]
+) -> set[asyncio.Task[Any]]:
     for _ in range(_CANCELS):
-        tasks = _others()
+        tasks = _others(spare)
         if not tasks:
-            return
+            break
         for task in tasks:
             task.cancel()
         done, _ = await asyncio.wait(tasks, timeout=_PATIENCE)
@@ -318,10 +329,11 @@ async def _cancel_others(loop: VirtualLoop, main: asyncio.Task[Any]) -> None:
             if error is not None and task is not main:
                 message = f"Task {task.get_name()!r} failed when it was cancelled at the end of run()."
                 loop.call_exception_handler({"message": message, "exception": error, "task": task})
+    return _others(spare)
 
 
-def _others() -> set[asyncio.Task[Any]]:
-    return {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
+def _others(spare: set[asyncio.Task[Any]]) -> set[asyncio.Task[Any]]:
+    return {task for task in asyncio.all_tasks() - spare if task is not asyncio.current_task()}
 
 
 def _abandon(task: asyncio.Task[Any]) -> None:

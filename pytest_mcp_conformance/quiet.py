@@ -17,16 +17,16 @@ import selectors
 import sys
 import threading
 import types
-from collections.abc import Awaitable, Generator, Iterable
+from collections.abc import Awaitable, Container, Generator, Iterable
+from concurrent.futures import Executor
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 __all__ = ["NeverQuiet", "Stuck", "describe_tasks", "settle"]
 
 _NAMED_PASSES = 10  # a busy pair of tasks takes turns: one pass alone would name only one of the two
-_BLIND_PASSES = (
-    20  # without a look into the ready queue one idle pass proves nothing; 600 of 600 were right with 20
-)
+_IDLE_PASSES = 2  # what ran before us in the first may have set a timer for this very moment
+_BLIND_PASSES = 20  # without the ready queue an idle pass proves little; 20 were right in 600 of 600 trials
 _LONGEST_CHAIN = 1_000  # awaitables of C or of users may point at each other in a ring
 
 _CONDITION_WAIT = threading.Condition.wait.__code__
@@ -51,8 +51,8 @@ def describe_tasks(tasks: asyncio.AbstractEventLoop | Iterable[asyncio.Task[Any]
         tasks: The tasks, or the loop whose tasks are meant.
 
     Returns:
-        One line a task, sorted, such as "task 'scenario' waits in Event.wait (locks.py:213) called from
-        overtaken_listing (caching.py:40)". Files are named without their folders. Finished tasks are left out.
+        One line for each pending task, sorted, such as "task 'scenario' waits in Event.wait (locks.py:213)
+        called from overtaken_listing (caching.py:40)". Files are named without their folders.
     """
     if isinstance(tasks, asyncio.AbstractEventLoop):
         tasks = asyncio.all_tasks(tasks)
@@ -62,10 +62,10 @@ def describe_tasks(tasks: asyncio.AbstractEventLoop | Iterable[asyncio.Task[Any]
 async def settle(max_passes: int = 10_000) -> None:
     """Returns when every other task of the running loop waits for something that is not ready.
 
-    Then the ready queue is empty, the selector has no event and no timer is due; virtual time has not moved. On a
-    `VirtualLoop` threads, children and sockets are waited for as well, for at most `grace` real seconds of silence.
-    On a loop of another make they are not seen, and one that hides its ready queue (uvloop) is taken to be quiet
-    after some idle passes. Several tasks may settle at once.
+    Then the ready queue is empty, the selector has no event and no timer is due; virtual time has not moved.
+    On a `VirtualLoop` threads, children and sockets are waited for as well, for at most `grace` real seconds
+    of silence. On a loop of another make they are not seen, and one that hides its ready queue (uvloop) is
+    taken to be quiet after some idle passes. Several tasks may settle at once.
 
     Args:
         max_passes: After how many passes of the loop to give up.
@@ -75,22 +75,21 @@ async def settle(max_passes: int = 10_000) -> None:
     """
     loop = asyncio.get_running_loop()
     listen = getattr(loop, "listen", list)
-    needed = 1 if hasattr(loop, "_ready") else _BLIND_PASSES
-    mine, idle = settlers(loop), 0
+    needed = _IDLE_PASSES if hasattr(loop, "_ready") else _BLIND_PASSES
+    me, ours, idle = asyncio.current_task(), settlers(loop), 0
     busy: set[str] = set()
-    me = asyncio.current_task()
-    mine.add(me)
+    ours.add(me)
     try:
         for left in reversed(range(max_passes)):
-            await _pass()
-            runnable = [thing for thing in _runnable(loop) if thing not in mine]
+            await one_pass()
+            runnable = [thing for thing in _runnable(loop) if not any(thing is settler for settler in ours)]
             idle = 0 if runnable else idle + 1
             if idle >= needed and not listen():
                 return
             if left < _NAMED_PASSES:
                 busy.update(_name(thing) for thing in runnable)
     finally:
-        mine.discard(me)
+        ours.discard(me)
     raise NeverQuiet(
         f"Still busy after {max_passes} passes of the loop:\n  "
         + "\n  ".join(sorted(busy) or ["something outside the loop that answers again and again"])
@@ -104,16 +103,16 @@ def settlers(loop: asyncio.AbstractEventLoop) -> set[object]:
 
 
 @types.coroutine
-def _pass() -> Generator[None, None, None]:
-    # Not asyncio.sleep(0): tests of wrappers like to replace asyncio.sleep.
+def one_pass() -> Generator[None, None, None]:
+    """Lets everything run that is ready now; unlike asyncio.sleep(0), nobody replaces it in a test."""
     yield
 
 
 def _runnable(loop: asyncio.AbstractEventLoop) -> list[object]:
     """The tasks and plain callbacks that would run in the next pass.
 
-    Seen from a task that has just been resumed this is exact: what the selector reported and the timers that were due
-    have already been queued behind that task, and nothing ran since.
+    Seen from a task that has just been resumed this is exact: what the selector reported and the timers that
+    were due have been queued behind that task in this very pass.
     """
     ready = getattr(loop, "_ready", None)
     if ready is None:
@@ -158,8 +157,8 @@ def _awaited(thing: object) -> object:
     for attribute in ("cr_await", "gi_yieldfrom", "ag_await"):
         if hasattr(thing, attribute):
             return getattr(thing, attribute)
-    # `async for`, anext(), aclose() and coro.__await__() put objects of C in between, which tell only the garbage
-    # collector what they hold.
+    # `async for`, anext(), aclose() and coro.__await__() put objects of C in between, which tell nobody but
+    # the garbage collector what they hold.
     inner = (Awaitable, types.GeneratorType, types.AsyncGeneratorType)
     return next((held for held in gc.get_referents(thing) if isinstance(held, inner)), None)
 
@@ -168,24 +167,29 @@ class Threads:
     """The threads that were started since this was made.
 
     Threads of xdist, of pytest-timeout and of earlier tests have nothing to say to a loop made later.
+
+    Attributes:
+        pools: Those whose jobs the loop counts itself.
     """
 
     def __init__(self) -> None:
-        self._strangers: dict[int, threading.Thread | None] = {ident: None for ident in sys._current_frames()}
+        self.pools: WeakSet[Executor] = WeakSet()
+        self._strangers: dict[int, threading.Thread | None] = dict.fromkeys(sys._current_frames())
         self._strangers.update((thread.ident or 0, thread) for thread in threading.enumerate())
 
-    def adopt(self) -> None:
-        """Counts the calling thread as if it were new: a thread of an older pool may come to work for us."""
+    def hire(self) -> None:
+        """Counts the calling thread from now on, even if its pool is older than this."""
         self._strangers.pop(threading.get_ident(), None)
 
     def working(self, within: float) -> bool:
-        """Whether one of them runs, or will wake up by itself `within` that many real seconds."""
-        # One thread may wake another between our looks at the two. Two equal rounds prove a moment in which all were
-        # parked, because a condition makes a new lock for each wait.
+        """Whether one of them runs, or will wake up by itself within that many real seconds."""
+        # One thread may wake another between our looks at the two. Two equal rounds prove a moment in which
+        # all of them were parked, because a condition makes a new lock for each wait.
         locks = self._parked(within)
         return locks is None or locks != self._parked(within)
 
     def _parked(self, within: float) -> list[object] | None:
+        """What each of them waits on, or None if one of them runs."""
         frames = sys._current_frames()
         del frames[threading.get_ident()]
         if not frames:
@@ -196,25 +200,30 @@ class Threads:
             # A new thread may get the number of a dead one. Those of execnet have a number and no Thread.
             if ident in self._strangers and self._strangers[ident] in (None, threads.get(ident)):
                 continue
-            lock = _parked_on(frame, within)
+            lock = _parked_on(frame, within, self.pools)
             if lock is None:
                 return None
             locks.append(lock)
         return locks
 
 
-def _parked_on(frame: types.FrameType, within: float) -> object:
+def _parked_on(frame: types.FrameType, within: float, pools: Container[object]) -> object:
     """The lock, the queue or the selector on which this thread waits for others, or None if it runs."""
     if frame.f_code is _CONDITION_WAIT:
         waiter, timeout = frame.f_locals.get("waiter"), frame.f_locals["timeout"]
-        # notify() opens the lock and takes it out of the list. The lock alone would not do: the woken thread closes it
-        # again well before it runs any Python.
+        # notify() opens the lock and takes it out of the list. The lock alone would not do: the woken thread
+        # closes it again well before it runs any Python.
         waits = waiter in frame.f_locals["self"]._waiters and waiter.locked()
         return waiter if waits and (timeout is None or timeout > within) else None
     if frame.f_code is _POOL_WORKER:
-        queue = frame.f_locals["work_queue"]
-        return queue if queue.empty() and not frame.f_locals.get("work_item") else None
-    if frame.f_code is _SELECT:  # an event loop of its own, idle as long as nobody rang its bell
+        queue, pool = frame.f_locals["work_queue"], frame.f_locals["executor_reference"]()
+        waits = queue.empty() and not frame.f_locals.get("work_item")
+        if sys.version_info >= (3, 13) and waits and pool is not None and pool not in pools:
+            # put() gives the item to the thread past the queue. The count of idle threads shows that; it may
+            # come out too low, so it is asked only about pools whose jobs nobody counts.
+            waits = pool._idle_semaphore._value >= len(pool._threads)
+        return queue if waits else None
+    if frame.f_code is _SELECT:  # an event loop of its own, idle as long as nobody rings its bell
         selector, timeout = frame.f_locals["self"], frame.f_locals["timeout"]
         waits = (timeout is None or timeout < 0 or timeout > within) and len(selector.get_map()) == 1
         return selector if waits and not selectors.DefaultSelector.select(selector, 0) else None

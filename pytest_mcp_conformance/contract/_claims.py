@@ -97,8 +97,10 @@ class Claims:
                 continue
             if isinstance(value, str) or not value or not set(value) <= set(known):
                 raise AdapterError(f"Claims({name}={value!r}): write a tuple of {', '.join(known)}, or leave it out")
+            object.__setattr__(self, name, tuple(value))
         if isinstance(self.resends_calls, str):
             raise AdapterError(f"Claims(resends_calls={self.resends_calls!r}): write a tuple of causes")
+        object.__setattr__(self, "resends_calls", tuple(self.resends_calls))
 
     def makes(self, name: str) -> bool:
         """True when the claim `name` is made: 0 and 0.0 are, `None`, `False`, `()` and `"none"` are not."""

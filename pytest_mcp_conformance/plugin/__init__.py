@@ -27,11 +27,21 @@ _OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--mcp-conformance", {"action": "store_true", "help": "add the catalogue of scenarios to this run"}),
     (
         "--mcp-wrapper",
-        {"action": "append", "default": [], "metavar": "NAME", "help": "judge this wrapper; globs; repeatable"},
+        {
+            "action": "append",
+            "default": [],
+            "metavar": "NAME",
+            "help": "judge this wrapper; globs; repeatable",
+        },
     ),
     (
         "--mcp-rule",
-        {"action": "append", "default": [], "metavar": "PATTERN", "help": "judge these rules: CCH, DEF-13; repeatable"},
+        {
+            "action": "append",
+            "default": [],
+            "metavar": "PATTERN",
+            "help": "judge these rules: CCH, DEF-13; repeatable",
+        },
     ),
     ("--mcp-era", {"metavar": "ERA", "help": "handshake or modern; default: each that the adapter supports"}),
     ("--mcp-transport", {"metavar": "WAY", "help": "memory, the one way in of this version"}),
@@ -73,7 +83,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup(_NAME, "conformance of MCP client wrappers")
     for name, settings in _OPTIONS:
         group.addoption(name, **settings)
-    parser.addini("mcp_adapters", "adapters to judge: bundled names, or module:name", type="linelist", default=[])
+    parser.addini(
+        "mcp_adapters", "adapters to judge: bundled names, or module:name", type="linelist", default=[]
+    )
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -84,7 +96,9 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Take the virtual node ids out of the arguments, and become active if that is asked for."""
-    config.addinivalue_line("markers", "mcp_conformance(*rules): an item of the catalogue, and the rules that it judges")
+    config.addinivalue_line(
+        "markers", "mcp_conformance(*rules): an item of the catalogue, and the rules that it judges"
+    )
     config.addinivalue_line("markers", "mcp_era(era): the era of mcp_server, handshake or modern")
     named = [argument for argument in config.args if _is_virtual(config, argument)]
     only = bool(named) and len(named) == len(config.args)
@@ -100,7 +114,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Add the catalogue before anything is selected or ordered."""
     kit = config.stash.get(_ACTIVE, None)
     if kit is not None and not stopped(config):
@@ -158,7 +174,9 @@ def mcp_server(request: pytest.FixtureRequest) -> ScriptedServer:
     marker = request.node.get_closest_marker("mcp_era")
     era = marker.args[0] if marker is not None and marker.args else ERAS[0]
     if era not in ERAS:
-        pytest.fail(f"@pytest.mark.mcp_era({era!r}): write one of {', '.join(map(repr, ERAS))}", pytrace=False)
+        pytest.fail(
+            f"@pytest.mark.mcp_era({era!r}): write one of {', '.join(map(repr, ERAS))}", pytrace=False
+        )
     return ScriptedServer(era)
 
 
@@ -189,7 +207,8 @@ def stop(config: pytest.Config, message: str, *, shown: bool = False) -> bool:
 
 def stopped(config: pytest.Config) -> Sequence[str]:
     """Why the run cannot go on; empty while it can."""
-    return tuple(config.stash.get(_STOPPED, {}))
+    messages: dict[str, bool] = config.stash.get(_STOPPED, {})
+    return tuple(messages)
 
 
 def _activate(config: pytest.Config, named: list[str] | None = None, *, only: bool = False) -> Conformance:

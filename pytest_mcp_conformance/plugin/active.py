@@ -89,7 +89,7 @@ class Conformance:
         if self.config.getoption("mcp_conformance"):
             added = self._catalogue(session)
             items[:] = added if self._only else [*items, *added]
-            report = pytest.CollectReport(nodeid=NAME, outcome="passed", longrepr=None, result=added)
+            report = pytest.CollectReport(nodeid=NAME, outcome="passed", longrepr=None, result=[*added])
             session.ihook.pytest_collectreport(report=report)
         for item in items:
             cell = cell_of(item)
@@ -104,7 +104,11 @@ class Conformance:
             by_parent.setdefault(each.parent or session, []).append(each)
         items: list[pytest.Item] = []
         for parent, group in by_parent.items():
-            cells = [cell for each in wanted_scenarios(self.options) for cell in cells_of(each, group, self.options)]
+            cells = [
+                cell
+                for each in wanted_scenarios(self.options)
+                for cell in cells_of(each, group, self.options)
+            ]
             items += items_of(parent, cells, self._play)
         if not items:
             raise UsageError(self._nothing_to_play([each.adapter.name for each in chosen]))
@@ -122,7 +126,9 @@ class Conformance:
     def _nothing_to_play(self, wrappers: list[str]) -> str:
         options = self.options
         eras = " and ".join(options.eras)
-        asked = f"the {len(options.selected)} rules that --mcp-rule selects" if options.narrowed else "the rules"
+        asked = (
+            f"the {len(options.selected)} rules that --mcp-rule selects" if options.narrowed else "the rules"
+        )
         return (
             f"--mcp-conformance: no scenario judges {asked} for {', '.join(wrappers)} in the era {eras}; "
             "ask for more, or see 'mcp-conformance rules' for the rules that are not tested and why"
@@ -150,11 +156,15 @@ class Conformance:
             data = data_of(judge(blank, cell.scenario, self.options).played, adapter.claims.stated())
         if data is not None and (call.when == "call" or report.failed):
             setattr(report, ATTRIBUTE, data)
-        if report.failed and call.excinfo is not None and isinstance(call.excinfo.value, pytest.fail.Exception):
+        if (
+            report.failed
+            and call.excinfo is not None
+            and isinstance(call.excinfo.value, pytest.fail.Exception)
+        ):
             report.longrepr = str(call.excinfo.value)
         if report.skipped and isinstance(report.longrepr, tuple) and call.when == "call":
             # By place, pytest folds skips of one reason into one line: the place is the catalogue.
-            report.longrepr = (NAME, None, report.longrepr[2].removeprefix("Skipped: "))
+            report.longrepr = (NAME, None, report.longrepr[2].removeprefix("Skipped: "))  # type: ignore[assignment]
         return report
 
     # Gathering

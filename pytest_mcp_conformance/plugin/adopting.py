@@ -40,8 +40,17 @@ def _entry(wrapper: str, verdict: RuleVerdict, options: Options) -> str:
     if verdict.verdict is Verdict.BROKEN and verdict.fails(strict=options.strict):
         keys = {"rule": verdict.rule.id, "wrapper": wrapper, "reason": adoption(verdict.detail), "era": era}
     elif verdict.verdict is Verdict.KNOWN_GAP:
-        gap = next(found for each in verdict.eras if (found := options.gaps.find(verdict.rule.id, wrapper, each)))
-        keys = {"rule": gap.rule, "wrapper": wrapper, "reason": gap.reason, "link": gap.link, "sdk": gap.sdk, "era": gap.era}
+        gap = next(
+            found for each in verdict.eras if (found := options.gaps.find(verdict.rule.id, wrapper, each))
+        )
+        keys = {
+            "rule": gap.rule,
+            "wrapper": wrapper,
+            "reason": gap.reason,
+            "link": gap.link,
+            "sdk": gap.sdk,
+            "era": gap.era,
+        }
     else:
         return ""
     return "[[gap]]\n" + "".join(f"{key} = {_basic(text)}\n" for key, text in keys.items() if text)

@@ -13,7 +13,7 @@ from _pytest.runner import runtestprotocol
 from pytest_mcp_conformance.contract import Adapter, UsageError
 from pytest_mcp_conformance.plugin.collect import Catalogue
 from pytest_mcp_conformance.plugin.sources import Found
-from pytest_mcp_conformance.reports.text import clean, short
+from pytest_mcp_conformance.reports.text import clean
 
 __all__ = ["FIXTURE", "from_fixtures"]
 

@@ -102,5 +102,7 @@ def read_node_id(nodeid: str) -> tuple[Scenario, str, str, str, str] | None:
     scenario = next((each for each in scenarios.CATALOGUE if each.name == name), None)
     if scenario is None:
         return None
-    variant = next((each for each in scenario.variants if each and (fitting["variant"] or "").startswith(each)), "")
+    variant = next(
+        (each for each in scenario.variants if each and (fitting["variant"] or "").startswith(each)), ""
+    )
     return scenario, fitting["wrapper"], fitting["way"], fitting["era"], variant

@@ -28,7 +28,9 @@ def closed_gaps(gaps: Gaps, entries: Iterable[Entry], options: Options) -> list[
         if about and gap.rule in options.selected:
             said = _what_is(gap, about)
             if said:
-                lines.append(f"{gap.rule} of {gap.wrapper}: {said}; take entry {gap.number} out of {gaps.path}")
+                lines.append(
+                    f"{gap.rule} of {gap.wrapper}: {said}; take entry {gap.number} out of {gaps.path}"
+                )
     return lines
 
 
@@ -40,7 +42,9 @@ def _what_is(gap: Gap, about: dict[str, list[Entry]]) -> str:
         ran = {(each.played.scenario, each.played.era, each.played.variant) for each in there}
         if not planned(gap.rule, [era for era in eras if gap.era in ("", era)]) <= ran:
             return ""
-        verdicts |= {each.verdict for entry in there for each in entry.played.judgements if each.rule == gap.rule}
+        verdicts |= {
+            each.verdict for entry in there for each in entry.played.judgements if each.rule == gap.rule
+        }
     if verdicts <= {Verdict.NOT_CLAIMED}:
         return "no item judges this rule of it"
     return "the gap is closed, the rule is kept" if verdicts <= {Verdict.KEPT, Verdict.NOT_CLAIMED} else ""

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_mcp_conformance.plugin.cells import Cell
 
-__all__ = ["Catalogue", "NAME", "items_of"]
+__all__ = ["NAME", "Catalogue", "items_of"]
 
 NAME = "mcp-conformance"
 
@@ -80,7 +80,8 @@ def _function(name: str, cells: list[Cell], play: Any) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = cells[0].scenario.doc
     params = [
-        pytest.param(cell, *(cell.found.params[fixture] for fixture in fixtures), id=cell.id) for cell in cells
+        pytest.param(cell, *(cell.found.params[fixture] for fixture in fixtures), id=cell.id)
+        for cell in cells
     ]
     parametrized = pytest.mark.parametrize(("mcp_cell", *fixtures), params, indirect=list(fixtures))(function)
     return pytest.mark.mcp_conformance(*cells[0].rules)(parametrized)

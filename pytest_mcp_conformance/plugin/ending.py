@@ -34,7 +34,11 @@ class Ending:
         if self._config.getoption("collectonly"):
             return
         complete = self._is_complete(session)
-        closed = [] if stopped(self._config) else closed_gaps(self._options.gaps, self._results.entries, self._options)
+        closed = (
+            []
+            if stopped(self._config)
+            else closed_gaps(self._options.gaps, self._results.entries, self._options)
+        )
         for line in closed:
             self._lines.append(Line(f"known gap closed: {line}", _RED))
         if closed and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):

@@ -101,7 +101,9 @@ def _read(entry: Any, number: int, where: str) -> Gap:
         raise UsageError(f"{where}: not a table; write {_EXAMPLE}")
     for key, value in entry.items():
         if key not in _KEYS:
-            raise UsageError(f"{where}: unknown key {key!r}: {closest(key, _KEYS)}; known are {', '.join(_KEYS)}")
+            raise UsageError(
+                f"{where}: unknown key {key!r}: {closest(key, _KEYS)}; known are {', '.join(_KEYS)}"
+            )
         if not isinstance(value, str):
             raise UsageError(f"{where}: {key} = {value!r} is not a text; put it in quotes")
     for key in ("rule", "wrapper", "reason"):
@@ -111,7 +113,9 @@ def _read(entry: Any, number: int, where: str) -> Gap:
     if rule not in RULES:
         raise UsageError(f"{where}: unknown rule {rule!r}: {_near_rule(rule)}")
     if not re.fullmatch(r"[^\s\[\]:/]+", wrapper):
-        raise UsageError(f"{where}: wrapper = {wrapper!r} cannot be a name; write one, with * and ? for any letters")
+        raise UsageError(
+            f"{where}: wrapper = {wrapper!r} cannot be a name; write one, with * and ? for any letters"
+        )
     if era and era not in ERAS:
         raise UsageError(f"{where}: unknown era {era!r}: {closest(era, list(ERAS))}")
     if sdk:

@@ -42,7 +42,10 @@ class Judged:
             return "failed"
         if self.excused:
             return "xfailed"
-        if all(each.verdict is Verdict.NOT_CLAIMED for each in self.played.judgements) and not self.played.probes:
+        if (
+            all(each.verdict is Verdict.NOT_CLAIMED for each in self.played.judgements)
+            and not self.played.probes
+        ):
             return "skipped"
         return "passed"
 
@@ -83,7 +86,9 @@ def unplayed(played: Played, rules: tuple[Rule, ...], reason: str) -> Played:
     """The verdict on a scenario that could not be played, or whose process died."""
     if not rules:
         return replace(played, trouble=(reason,))
-    return replace(played, judgements=tuple(Judgement(rule.id, Verdict.NOT_TESTABLE, reason) for rule in rules))
+    return replace(
+        played, judgements=tuple(Judgement(rule.id, Verdict.NOT_TESTABLE, reason) for rule in rules)
+    )
 
 
 def adoption(detail: str) -> str:
@@ -98,7 +103,8 @@ def _selected(played: Played, scenario: Scenario, options: Options) -> tuple[Jud
     said = {each.rule for each in judged}
     unsaid = (rule.id for rule in scenario.rules if rule.id in options.selected and rule.id not in said)
     return judged + tuple(
-        Judgement(rule, Verdict.NOT_TESTABLE, "the scenario ended without a word on this rule") for rule in unsaid
+        Judgement(rule, Verdict.NOT_TESTABLE, "the scenario ended without a word on this rule")
+        for rule in unsaid
     )
 
 

@@ -58,10 +58,14 @@ def read_options(config: pytest.Config) -> Options:
     _assertions_must_be_alive(config)
     for reserved in ("--mcp-explore", "--mcp-replay"):
         if config.getoption(reserved) is not None:
-            raise UsageError(f"{reserved} is a reserved name: this version plays the fixed scenarios only; leave it out")
+            raise UsageError(
+                f"{reserved} is a reserved name: this version plays the fixed scenarios only; leave it out"
+            )
     contract = config.getoption("--mcp-contract") or CONTRACT
     if contract != CONTRACT:
-        raise UsageError(f"--mcp-contract={contract}: this kit holds version {CONTRACT} of the rules; write {CONTRACT}")
+        raise UsageError(
+            f"--mcp-contract={contract}: this kit holds version {CONTRACT} of the rules; write {CONTRACT}"
+        )
     patterns = tuple(config.getoption("--mcp-rule"))
     era = _one_of("--mcp-era", config.getoption("--mcp-era"), ERAS)
     return Options(
@@ -79,9 +83,13 @@ def read_options(config: pytest.Config) -> Options:
 
 def _assertions_must_be_alive(config: pytest.Config) -> None:
     if sys.flags.optimize:
-        raise UsageError("--mcp-conformance under 'python -O': scenarios judge by assert, which -O takes out; run without -O")
+        raise UsageError(
+            "--mcp-conformance under 'python -O': scenarios judge by assert, which -O takes out; run without -O"
+        )
     if config.getoption("assertmode", "rewrite") == "plain":
-        raise UsageError("--mcp-conformance with --assert=plain: a verdict needs the values of its assertion; leave --assert out")
+        raise UsageError(
+            "--mcp-conformance with --assert=plain: a verdict needs the values of its assertion; leave --assert out"
+        )
 
 
 def _one_of(option: str, value: str | None, known: tuple[str, ...]) -> str | None:
@@ -124,7 +132,9 @@ def _adopt(config: pytest.Config) -> Path | None:
 def _report(config: pytest.Config, name: str) -> Path:
     path = _in_a_folder("--mcp-report", _here(config, name))
     if path.suffix == ".html":
-        raise UsageError(f"--mcp-report={name}: there is no HTML report in this version; write a name that ends in .json")
+        raise UsageError(
+            f"--mcp-report={name}: there is no HTML report in this version; write a name that ends in .json"
+        )
     if path.suffix not in REPORTS:
         raise UsageError(f"--mcp-report={name}: the suffix chooses the form; write a name that ends in .json")
     if path.is_dir():

@@ -12,7 +12,7 @@ from pytest_mcp_conformance.reports.text import closest
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib
+    import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]  # mypy reads as 3.10, wherever it runs
 
 __all__ = ["known_gaps_of_project", "read_toml"]
 
@@ -30,9 +30,11 @@ def read_toml(path: Path, place: str) -> dict[str, Any]:
         UsageError: There is no such file, or it is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return dict(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
-        raise UsageError(f"{place}: cannot read {path}: {error.strerror or error}; write the path of a TOML file") from None
+        raise UsageError(
+            f"{place}: cannot read {path}: {error.strerror or error}; write the path of a TOML file"
+        ) from None
     except ValueError as error:
         raise UsageError(f"{place}: {path} is not TOML: {error}") from None
 

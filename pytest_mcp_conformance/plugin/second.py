@@ -60,7 +60,10 @@ def parametrize(kit: Conformance, metafunc: pytest.Metafunc) -> None:
     """
     session = metafunc.definition.session
     path = metafunc.definition.path
-    found = [*from_hooks(kit.config, path), *from_fixtures(session, kit.directories, path), *from_ini(kit.config)]
+    folders = {
+        node.path: node for node in metafunc.definition.iter_parents() if isinstance(node, pytest.Directory)
+    }
+    found = [*from_hooks(kit.config, path), *from_fixtures(session, folders, path), *from_ini(kit.config)]
     chosen = choose(found, kit.options.wrappers)
     for each in chosen:
         if each.params:
@@ -72,7 +75,9 @@ def parametrize(kit: Conformance, metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(
         ARGUMENT,
         [
-            pytest.param(cell, id=f"{cell.scenario.name}-{cell.id}", marks=pytest.mark.mcp_conformance(*cell.rules))
+            pytest.param(
+                cell, id=f"{cell.scenario.name}-{cell.id}", marks=pytest.mark.mcp_conformance(*cell.rules)
+            )
             for cell in cells
         ],
         indirect=True,

@@ -14,7 +14,7 @@ import pytest
 from pytest_mcp_conformance.adapters import BUNDLED, bundled
 from pytest_mcp_conformance.contract import Adapter, UsageError
 from pytest_mcp_conformance.contract._outcome import describe
-from pytest_mcp_conformance.reports.text import clean, closest, short
+from pytest_mcp_conformance.reports.text import clean, closest
 
 __all__ = ["Found", "choose", "from_bundled", "from_hooks", "from_ini"]
 
@@ -105,7 +105,9 @@ def choose(found: Iterable[Found], patterns: Sequence[str]) -> list[Found]:
             raise UsageError(_no_such(pattern, [each.adapter.name for each in candidates]))
         picked += fitting
     chosen = _by_name(picked)
-    return [chosen[name] for name in dict.fromkeys(each.adapter.name for each in candidates) if name in chosen]
+    return [
+        chosen[name] for name in dict.fromkeys(each.adapter.name for each in candidates) if name in chosen
+    ]
 
 
 def _by_name(found: Iterable[Found]) -> dict[str, Found]:
@@ -139,14 +141,20 @@ def _from_name(name: str, place: str) -> Found:
     module, colon, attribute = name.partition(":")
     if not colon:
         near = closest(name, list(bundled()))
-        raise UsageError(f"{place} names {name!r}, which is no bundled adapter ({near}); write one, or module:name")
+        raise UsageError(
+            f"{place} names {name!r}, which is no bundled adapter ({near}); write one, or module:name"
+        )
     try:
         holder = import_module(module)
     except Exception as error:
-        raise UsageError(f"{place} names {name}, and importing {module} raised {clean(describe(error))}") from None
+        raise UsageError(
+            f"{place} names {name}, and importing {module} raised {clean(describe(error))}"
+        ) from None
     if not hasattr(holder, attribute):
         adapters = [key for key, value in vars(holder).items() if isinstance(value, Adapter)]
-        raise UsageError(f"{place} names {name}: {module} has no {attribute!r}; {closest(attribute, adapters)}")
+        raise UsageError(
+            f"{place} names {name}: {module} has no {attribute!r}; {closest(attribute, adapters)}"
+        )
     value = getattr(holder, attribute)
     if not isinstance(value, Adapter):
         raise UsageError(f"{place} names {name}, which is {clean(repr(value))}; name what @adapter(...) made")
@@ -155,8 +163,10 @@ def _from_name(name: str, place: str) -> Found:
 
 def _none_at_all() -> str:
     names = list(bundled())
-    choice = f"name a bundled one, --mcp-wrapper={names[0]} (installed here: {', '.join(names)})" if names else (
-        "no bundled one is installed"
+    choice = (
+        f"name a bundled one, --mcp-wrapper={names[0]} (installed here: {', '.join(names)})"
+        if names
+        else ("no bundled one is installed")
     )
     return (
         f"--mcp-conformance: there is no adapter; return one from {HOOK}(config) in a conftest.py, write a fixture "

@@ -78,7 +78,9 @@ def disagreement(probe: Probe) -> str:
 
 
 def _counted(wrapper: WrapperVerdicts) -> str:
-    counts = ", ".join(f"{number} {_WORDS.get(name, name)}" for name, number in wrapper.counts.items() if number)
+    counts = ", ".join(
+        f"{number} {_WORDS.get(name, name)}" for name, number in wrapper.counts.items() if number
+    )
     return one_line(f"{wrapper.name} {wrapper.version}".strip()) + f": {counts or 'no rule judged'}"
 
 

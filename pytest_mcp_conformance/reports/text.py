@@ -63,7 +63,10 @@ def _titled(source: Source) -> str:
     page, _, section = source.text.partition("#")
     if source.kind != "spec" or not section:
         return source.text
-    words = [word if at and word in _SMALL_WORDS else word.capitalize() for at, word in enumerate(section.split("-"))]
+    words = [
+        word if at and word in _SMALL_WORDS else word.capitalize()
+        for at, word in enumerate(section.split("-"))
+    ]
     return f'{page}, "{" ".join(words)}"'
 
 

@@ -7,7 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_mcp_conformance.contract import MUST, RULES, SHOULD, Judgement, Level, Played, Probe, Rule, Verdict, worst
+from pytest_mcp_conformance.contract import (
+    MUST,
+    RULES,
+    SHOULD,
+    Judgement,
+    Level,
+    Played,
+    Probe,
+    Rule,
+    Verdict,
+    worst,
+)
 
 __all__ = ["Entry", "RuleVerdict", "WrapperVerdicts", "verdicts_of"]
 
@@ -122,7 +133,8 @@ def _of_rule(rule: Rule, judged: list[tuple[Entry, Judgement]]) -> RuleVerdict:
         any(judgement.hard for _, judgement in deciding),
         tuple(entry.nodeid for entry, _ in deciding),
         next((judgement.detail for _, judgement in deciding if judgement.detail), ""),
-        verdict in (Verdict.BROKEN, Verdict.KNOWN_GAP) and all(judgement.inherited for _, judgement in deciding),
+        verdict in (Verdict.BROKEN, Verdict.KNOWN_GAP)
+        and all(judgement.inherited for _, judgement in deciding),
         eras,
         frozenset(entry.played.era for entry, judgement in judged if judgement.verdict is Verdict.KEPT),
     )

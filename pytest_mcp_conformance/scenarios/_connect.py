@@ -55,7 +55,7 @@ class Connect:
         """
         holder = await self.attempt(server, principal)
         if holder.error is not None:
-            raise NotReached(f"connect raised {describe(holder.error)}") from holder.error
+            raise NotReached(holder.failure) from holder.error
         try:
             yield holder
         finally:

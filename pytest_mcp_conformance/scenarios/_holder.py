@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_mcp_conformance.clock import describe_tasks, settle
-from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, Dial, Outcome, Tool, Wrapper
+from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, ConformanceError, Dial, Outcome, Tool, Wrapper
 from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.contract._outcome import describe, outcome_of
 from pytest_mcp_conformance.contract._tool import tools_of
@@ -15,7 +15,11 @@ from pytest_mcp_conformance.scenarios._judge import NotClaimed
 from pytest_mcp_conformance.scenarios._verbs import Pending, is_async, perform
 from pytest_mcp_conformance.server import DEADLINE, ABSENT, ScriptedServer
 
-__all__ = ["Holder"]
+__all__ = ["Holder", "NeverOpened"]
+
+
+class NeverOpened(ConformanceError):
+    """A set-up did not end."""
 
 
 class Holder:
@@ -52,9 +56,16 @@ class Holder:
         if not waiting.done():
             waiting.cancel()
             where = "; ".join(describe_tasks([self._owner]))
-            self.error = TimeoutError(f"connect did not end within {within:g} s: {where}")
             await self._end_owner()
+            self.error = NeverOpened(f"connect did not end within {within:g} s: {where}")
         return self.error is None
+
+    @property
+    def failure(self) -> str:
+        """How the set-up failed, in words."""
+        if isinstance(self.error, NeverOpened):
+            return str(self.error)
+        return "" if self.error is None else f"connect raised {describe(self.error)}"
 
     async def close(self, within: float = DEADLINE) -> None:
         """Tear down. What goes wrong is written to `trouble`. A second time is nothing."""

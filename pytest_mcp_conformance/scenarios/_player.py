@@ -26,7 +26,9 @@ from pytest_mcp_conformance.server import NotReached, ScriptedServer
 __all__ = ["play"]
 
 
-def play(scenario: Scenario, adapter: Adapter, *, era: str, way: str = "memory", variant: str = "") -> Played:
+def play(
+    scenario: Scenario, adapter: Adapter, *, era: str, way: str = "memory", variant: str = "", compare: bool = True
+) -> Played:
     """Play one scenario once, in a loop and against a server of its own.
 
     Args:
@@ -35,6 +37,7 @@ def play(scenario: Scenario, adapter: Adapter, *, era: str, way: str = "memory",
         era: `handshake` or `modern`.
         way: `memory`.
         variant: One of the scenario's variants.
+        compare: Where a rule is broken, play the scenario against the bare SDK as well.
 
     Returns:
         A verdict for each rule of the scenario, whatever the wrapper did.
@@ -54,7 +57,9 @@ def play(scenario: Scenario, adapter: Adapter, *, era: str, way: str = "memory",
         run = _run(scenario, adapter, era, variant, unclaimed)
     except AdapterError as wrong:
         return replace(played, adapter_error=str(wrong))
-    judgements = _beside_the_sdk(run.judgements, scenario, adapter, era, variant)
+    judgements = run.judgements
+    if compare and any(each.verdict is Verdict.BROKEN for each in judgements):
+        judgements = _beside_the_sdk(judgements, scenario, adapter, era, variant)
     return replace(played, judgements=judgements, trouble=tuple(run.trouble))
 
 
@@ -82,7 +87,13 @@ def _run(scenario: Scenario, adapter: Adapter, era: str, variant: str, unclaimed
         history.keep_time(loop.time)
         current_judge.set(judge)
         server = ScriptedServer(era, history=history)
+
+        async def look_around() -> None:
+            await virtual.settle()
+            left.extend(_open(history))
+
         async with AsyncExitStack() as stack:
+            stack.push_async_callback(look_around)
             shared = (await stack.enter_async_context(adapter.shared()),) if adapter.shared is not None else ()
             connect = Connect(adapter, judge, scenario.rules, virtual.Clock(loop), shared)
             stack.push_async_callback(connect.close_all)
@@ -100,7 +111,7 @@ def _run(scenario: Scenario, adapter: Adapter, era: str, variant: str, unclaimed
         run.failed = f"the wrapper raised {describe(exit_)}"
     if run.failed:
         judge.not_testable(run.failed)
-    run.judgements = _with_what_was_left(judge.judgements(), [*left, *_open(history)], history)
+    run.judgements = _with_what_was_left(judge.judgements(), left, history)
     return run
 
 
@@ -173,14 +184,12 @@ def _beside_the_sdk(
     judgements: tuple[Judgement, ...], scenario: Scenario, adapter: Adapter, era: str, variant: str
 ) -> tuple[Judgement, ...]:
     """Say of each broken rule what the bare SDK does in the same scenario."""
-    if all(each.verdict is not Verdict.BROKEN for each in judgements):
-        return judgements
     bare = bare_sdk()
     if is_bare_sdk(adapter):
         return tuple(
             replace(each, sdk="this is the SDK itself") if each.verdict is Verdict.BROKEN else each for each in judgements
         )
-    alone = play(scenario, bare, era=era, variant=variant)
+    alone = play(scenario, bare, era=era, variant=variant, compare=False)
     there = {each.rule: each.verdict for each in alone.judgements}
     said = {Verdict.KEPT: "keeps this rule", Verdict.BROKEN: "breaks this rule too"}
     return tuple(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
 from typing import Any, Generic, TypeVar
-
-import anyio
 
 from pytest_mcp_conformance.clock import describe_tasks
 from pytest_mcp_conformance.contract._outcome import describe
@@ -22,7 +23,7 @@ T = TypeVar("T")
 
 async def perform(verb: Callable[..., Any], *arguments: Any) -> Any:
     """Run one verb to its end: a coroutine function here, a plain function in a thread."""
-    returned = verb(*arguments) if is_async(verb) else await anyio.to_thread.run_sync(verb, *arguments)
+    returned = verb(*arguments) if is_async(verb) else await _in_a_thread(verb, *arguments)
     return await returned if inspect.isawaitable(returned) else returned
 
 
@@ -31,6 +32,34 @@ def is_async(verb: Callable[..., Any]) -> bool:
     while isinstance(verb, partial):
         verb = verb.func
     return inspect.iscoroutinefunction(verb) or inspect.iscoroutinefunction(getattr(verb, "__call__", None))  # noqa: B004
+
+
+async def _in_a_thread(verb: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a plain function in a daemon thread of its own: one that never ends holds up nobody's exit."""
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[Any] = loop.create_future()
+    context = copy_context()
+
+    def tell(report: Callable[[Any], None], what: Any) -> None:
+        if not outcome.done():
+            report(what)
+
+    def work() -> None:
+        try:
+            returned = context.run(verb, *arguments)
+        except BaseException as raised:
+            error = RuntimeError(f"{type(raised).__name__} out of a verb") if isinstance(raised, StopIteration) else raised
+            _call_soon(loop, tell, outcome.set_exception, error)
+        else:
+            _call_soon(loop, tell, outcome.set_result, returned)
+
+    threading.Thread(target=work, name="verb", daemon=True).start()
+    return await outcome
+
+
+def _call_soon(loop: asyncio.AbstractEventLoop, *what: Any) -> None:
+    with suppress(RuntimeError):  # the scenario is over, and its loop closed
+        loop.call_soon_threadsafe(*what)
 
 
 class Pending(Generic[T]):

@@ -22,7 +22,7 @@ SAYS_CLOSED = re.compile(
 
 @scenario(CONCURRENT_FIRST_USE_IS_ONE_DIAL)
 async def first_use_at_once(server: ScriptedServer, connect: Connect) -> None:
-    """One holder, a slow handshake, and five listings at once."""
+    """One holder, a slow handshake, and five verbs at once: three listings and two calls."""
     server.has_tools(*V1)
     if connect.claims.makes("dials_per_operation"):
         leave_out(CONCURRENT_FIRST_USE_IS_ONE_DIAL, "dials_per_operation: each verb has a connection of its own")
@@ -30,18 +30,18 @@ async def first_use_at_once(server: ScriptedServer, connect: Connect) -> None:
 
     with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
         opening = connect.start(server)
-        if await arrives_or_ends(gate, opening):
+        if await arrives_or_ends(gate, opening):  # it dials when it is set up
             gate.open()
             gate.release_all()
-            wrapper = await opening.result()
-            listings = [wrapper.start_listing() for _ in range(5)]
-        else:
-            wrapper = await opening.result()
-            listings = [wrapper.start_listing() for _ in range(5)]
-            await server.settle()
+        wrapper = await opening.result()
+        listings = [wrapper.start_listing() for _ in range(3)]
+        calls = [wrapper.start_call("old", nonce) for nonce in ("n1", "n2")]
+        await server.settle()
     with check(CONCURRENT_FIRST_USE_IS_ONE_DIAL):
         for listing in listings:
             assert [tool.name for tool in await listing.result()] == ["a", "old"]
+        for call in calls:
+            assert (await call.result()).ok
         assert len(server.connections) == 1
         await wrapper.close()
         assert server.ledger.open_connections() == []
@@ -69,7 +69,7 @@ async def dial_after_a_failed_dial(server: ScriptedServer, connect: Connect, how
         assert server.ledger.open_connections() == [], "the failed dial left a connection open"
     again = await connect.attempt(server)
     with check(FAILED_DIAL_IS_NOT_REMEMBERED):
-        assert again.error is None, f"the server is well, and connect raised {describe(again.error)}"
+        assert again.error is None, f"the server is well, and {again.failure}"
         assert await again.names() == ["a", "old"]
     if again.error is not None:
         return

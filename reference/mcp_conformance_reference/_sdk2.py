@@ -99,7 +99,7 @@ class Session:
     def _envelope(self, version: str) -> dict[str, Any]:
         envelope = {
             _types.PROTOCOL_VERSION_META_KEY: version,
-            _types.CLIENT_INFO_META_KEY: self._client_info,
+            _types.CLIENT_INFO_META_KEY: dict(self._client_info),
             _types.CLIENT_CAPABILITIES_META_KEY: {},
         }
         if self._log_level is not None:

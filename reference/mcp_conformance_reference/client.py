@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Protocol, get_args
 
 import anyio
 
 from mcp_conformance_reference.connection import OpenStreams
-from mcp_conformance_reference.definitions import Definition
+from mcp_conformance_reference.definitions import Definition, plain_copy
 from mcp_conformance_reference.errors import ClientClosed, StaleTool, VerbTimeout
 from mcp_conformance_reference.handles import ListedTool
 from mcp_conformance_reference.life import Life
@@ -95,7 +96,7 @@ class ReferenceClient(Parts):
             log_level=log_level,
         )
         if client_info is not None:
-            self._settings = replace(self._settings, client_info=dict(client_info))
+            self._settings = replace(self._settings, client_info=plain_copy(client_info))
         self._life: Life | None = None
         self._closed = False
 
@@ -227,7 +228,7 @@ class ReferenceClient(Parts):
     async def left_out(self) -> list[LeftOut]:
         """The entries of the listing that are no tools, each with a reason."""
         async with self.verb("left_out") as life:
-            return list((await life.tools.current()).left_out)
+            return deepcopy(list((await life.tools.current()).left_out))
 
     def accessors(self) -> dict[str, Callable[[], Awaitable[list[Any]]]]:
         """Every other way to read the tools, by name. All of them read one and the same listing."""

@@ -127,7 +127,8 @@ class Connection:
         Request.forget()
         try:
             with self._scope:
-                await self.live()
+                if not self._leave.is_set():
+                    await self.live()
         except BaseException as error:
             self._failure = _leaf(error)
             if not isinstance(error, Exception):
@@ -148,9 +149,17 @@ class Connection:
                     raise ConnectionError("the server hung up")
                 self._opened = True
                 self._ready.set()
-                await self._leave.wait()
+                await self.stay()
                 if not self._hung_up:
                     await self.subscription.end()
+
+    async def stay(self) -> None:
+        """Wait for the end. A transport that breaks ends this by a cancellation, and says later why."""
+        try:
+            await self._leave.wait()
+        except BaseException:
+            self.exchange.ending(self.settings.close_limit)
+            raise
 
     def make_session(self, read: Any, write: Any) -> SdkSession:
         """The SDK session over the stream pair, both streams listened to."""

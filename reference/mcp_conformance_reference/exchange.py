@@ -38,6 +38,8 @@ class Exchange:
         self._on_lost = on_lost
         self._requests: set[Request] = set()
         self._by_id: dict[str, Request] = {}
+        self._ending = False
+        self._ended = anyio.Event()
         self.asides = Asides()
 
     # -- asking --------------------------------------------------------------------------------------------
@@ -53,6 +55,8 @@ class Exchange:
         try:
             return await request.wait()
         except Exception as error:
+            if self._ending and self.over is None:
+                await self._ended.wait()
             explained = self.explain(method, error)
             if explained is error:
                 raise
@@ -110,10 +114,21 @@ class Exchange:
         """
         if self.over is None:
             self.over = why
+        self._ended.set()
         for request in list(self._requests):
             if not request.answered:
                 request.fail(self.over_again())
         self.asides.fail(self.over_again())
+
+    def ending(self, limit: float) -> None:
+        """The end has begun, and its cause is known soon: errors wait for it, `limit` seconds at most."""
+
+        async def no_longer() -> None:
+            await anyio.sleep(limit)
+            self._on_lost(TimeoutError("its transport broke, and did not say why"))
+
+        self._ending = True
+        self.asides.start(no_longer, "mcp end")
 
     def over_again(self) -> ConnectionLost:
         """A fresh error that says why nothing is sent: one exception object is raised in one task only."""

@@ -14,7 +14,17 @@ from typing import Any
 import pytest
 
 from pytest_mcp_conformance import scenarios
-from pytest_mcp_conformance.contract import BOTH, HANDSHAKE, MODERN, RULES, Adapter, Judgement, Played, Probe, Verdict
+from pytest_mcp_conformance.contract import (
+    BOTH,
+    HANDSHAKE,
+    MODERN,
+    RULES,
+    Adapter,
+    Judgement,
+    Played,
+    Probe,
+    Verdict,
+)
 from pytest_mcp_conformance.scenarios import _player
 from pytest_mcp_conformance.scenarios._scenario import Scenario
 
@@ -23,8 +33,12 @@ async def nothing(server: object, connect: object) -> None:
     """Scenarios of this catalogue are not really played."""
 
 
-def stand_in(name: str, *rules: str, eras: frozenset[str] = BOTH, variants: tuple[str, ...] = ("",), claim: str = "") -> Scenario:
-    return Scenario(name, tuple(RULES[rule] for rule in rules), nothing, f"About {name}.", eras, variants, claim)
+def stand_in(
+    name: str, *rules: str, eras: frozenset[str] = BOTH, variants: tuple[str, ...] = ("",), claim: str = ""
+) -> Scenario:
+    return Scenario(
+        name, tuple(RULES[rule] for rule in rules), nothing, f"About {name}.", eras, variants, claim
+    )
 
 
 CATALOGUE = (
@@ -64,7 +78,9 @@ def _verdict(said: dict[str, str], rule: str, era: str) -> Verdict:
 def _judgement(rule: str, verdict: Verdict) -> Judgement:
     if verdict is Verdict.BROKEN:
         history = ("#3 asked tools/list", "#5 list_changed", "#7 served ['old']\x1b[31m")
-        return Judgement(rule, verdict, "assert ['old'] == ['new']", history, "mcp 2.3.0 alone keeps this rule")
+        return Judgement(
+            rule, verdict, "assert ['old'] == ['new']", history, "mcp 2.3.0 alone keeps this rule"
+        )
     if verdict is Verdict.NOT_CLAIMED:
         return Judgement(rule, verdict, "refresh or invalidate")
     return Judgement(rule, verdict, "" if verdict is Verdict.KEPT else "nothing reached the wire")

@@ -133,7 +133,9 @@ def test_node_ids_stand_beside_files(adapter, run, pytester):
     run(OVERTAKEN, "test_own.py").assert_outcomes(passed=2)
 
 
-@pytest.mark.parametrize(("name", "number"), [("mcp-conformance", ALL), ("mcp-conformance::overtaken_listing", 2)])
+@pytest.mark.parametrize(
+    ("name", "number"), [("mcp-conformance", ALL), ("mcp-conformance::overtaken_listing", 2)]
+)
 def test_a_node_id_may_name_a_scenario_or_all(adapter, run, name, number):
     adapter()
     run(name).assert_outcomes(passed=number)
@@ -168,22 +170,26 @@ def test_rules_that_are_not_selected_are_not_judged(adapter, run, report):
 
 
 def test_fixtures_of_the_user_apply_to_the_items(adapter, run):
-    adapter(more="""
+    adapter(
+        more="""
 import pytest
 
 @pytest.fixture(autouse=True, params=["first", "second"])
 def everywhere(request):
     print("set up for", request.param)
     yield
-""")
+"""
+    )
     run().assert_outcomes(passed=2 * ALL)
 
 
 def test_hooks_of_the_users_conftest_see_the_items(adapter, run):
-    adapter(more="""
+    adapter(
+        more="""
 def pytest_runtest_setup(item):
     print("about to run", item.nodeid)
-""")
+"""
+    )
     result = run("-s", OVERTAKEN)
     result.stdout.fnmatch_lines([f"*about to run {OVERTAKEN.replace('[', '[[]')}"])
 

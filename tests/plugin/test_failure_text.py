@@ -18,7 +18,12 @@ BROKEN = Judgement(
     "CCH-13",
     Verdict.BROKEN,
     "assert ['old'] == ['new']",
-    ("#3 asked tools/list (generation 0)", "#5 list_changed (-> 1)", "#6 answered ['old']", "#7 served ['old']"),
+    (
+        "#3 asked tools/list (generation 0)",
+        "#5 list_changed (-> 1)",
+        "#6 answered ['old']",
+        "#7 served ['old']",
+    ),
     "mcp 2.3.0 alone keeps this rule",
 )
 PLAYED = Played("overtaken_listing", "acme", "1.4.0", judgements=(BROKEN,))
@@ -84,7 +89,11 @@ def test_what_is_not_broken_says_what_it_is(verdict):
 
 def test_words_stand_before_the_assertion():
     lines = text(replace(BROKEN, detail="served the old list\nassert 1 == 2\n +  where 1 = f()")).splitlines()
-    assert lines[2:5] == ["     found     served the old list", "     assert 1 == 2", "      +  where 1 = f()"]
+    assert lines[2:5] == [
+        "     found     served the old list",
+        "     assert 1 == 2",
+        "      +  where 1 = f()",
+    ]
 
 
 def test_rows_without_a_text_are_left_out():
@@ -108,7 +117,11 @@ def test_the_command_for_a_test_of_the_users_own_needs_no_flag():
 
 
 def test_what_a_wrapper_says_is_shown_and_not_obeyed():
-    shown = text(replace(BROKEN, detail="got \x1b[2J\x07 and \u202edrawkcab", history=("#1 \x1b]0;title\x07\r\n#9 forged",)))
+    shown = text(
+        replace(
+            BROKEN, detail="got \x1b[2J\x07 and \u202edrawkcab", history=("#1 \x1b]0;title\x07\r\n#9 forged",)
+        )
+    )
     assert r"got \x1b[2J\x07 and \u202edrawkcab" in shown
     assert r"#1 \x1b]0;title\x07\x0d #9 forged" in shown
     assert not any(ord(letter) < 32 and letter != "\n" for letter in shown)

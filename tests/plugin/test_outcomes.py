@@ -66,7 +66,9 @@ def test_a_scenario_without_a_word_on_its_rule_is_not_testable(adapter, run, mon
     from tests.plugin import stand_in
 
     play = stand_in.play
-    monkeypatch.setattr(stand_in, "play", lambda *given, **named: replace(play(*given, **named), judgements=()))
+    monkeypatch.setattr(
+        stand_in, "play", lambda *given, **named: replace(play(*given, **named), judgements=())
+    )
     adapter()
     run("--mcp-rule=CALL-1").assert_outcomes(failed=1)
 
@@ -82,13 +84,15 @@ def test_an_adapter_of_the_wrong_shape_ends_the_run_with_one_message(adapter, ru
 
 
 def test_a_fixture_of_the_user_that_fails_leaves_the_rule_not_testable(adapter, report):
-    adapter(more="""
+    adapter(
+        more="""
 import pytest
 
 @pytest.fixture(autouse=True)
 def broken():
     raise OSError("no room")
-""")
+"""
+    )
     rules = report()["wrappers"][0]["rules"]
     assert {each["verdict"] for each in rules.values()} == {"not-testable"}
     assert rules["CALL-1"]["detail"] == "the item's setup failed"
@@ -96,7 +100,9 @@ def broken():
 
 def test_expected_failures_can_be_made_to_fail(adapter, run, pytester):
     adapter("CALL-1=broken")
-    pytester.path.joinpath("gaps.toml").write_text('[[gap]]\nrule = "CALL-1"\nwrapper = "acme"\nreason = "known"\n')
+    pytester.path.joinpath("gaps.toml").write_text(
+        '[[gap]]\nrule = "CALL-1"\nwrapper = "acme"\nreason = "known"\n'
+    )
     run("--mcp-known-gaps=gaps.toml").assert_outcomes(xfailed=1, passed=ALL - 1)
     result = run("--mcp-known-gaps=gaps.toml", "--runxfail")
     result.assert_outcomes(failed=1, passed=ALL - 1)

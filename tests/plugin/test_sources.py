@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.plugin.helpers import declared, error_of, hook
 
 from pytest_mcp_conformance.adapters import bundled
+from tests.plugin.helpers import declared, error_of, hook
 
 FIXTURE = """
 import pytest
@@ -64,7 +64,9 @@ def test_a_fixture_may_rest_on_other_fixtures(run, pytester):
 
 def test_a_fixture_with_parameters_gives_an_adapter_for_each(run, pytester):
     pytester.makeconftest(
-        declared(name="first") + declared(name="second") + """
+        declared(name="first")
+        + declared(name="second")
+        + """
 import pytest
 
 @pytest.fixture(params=[first, second], ids=lambda each: each.name)
@@ -140,7 +142,8 @@ def test_two_adapters_of_one_name_are_an_error_that_names_both_places(run, pytes
 
 
 @pytest.mark.parametrize(
-    ("returned", "word"), [("acme", "alone"), ("None", "there is no adapter"), ("[1]", "1 in its list"), ("'acme'", "'acme'")]
+    ("returned", "word"),
+    [("acme", "alone"), ("None", "there is no adapter"), ("[1]", "1 in its list"), ("'acme'", "'acme'")],
 )
 def test_a_hook_that_returns_no_list_of_adapters_is_an_error(run, pytester, returned, word):
     pytester.makeconftest(declared() + f"def pytest_mcp_adapters(config): return {returned}\n")
@@ -155,7 +158,12 @@ def test_a_hook_that_raises_is_an_error_that_names_the_line(run, pytester):
 
 
 @pytest.mark.parametrize(
-    ("body", "word"), [("return 3", "gave 3"), ("raise OSError('no server')", "no server"), ("pytest.skip('not today')", "not today")]
+    ("body", "word"),
+    [
+        ("return 3", "gave 3"),
+        ("raise OSError('no server')", "no server"),
+        ("pytest.skip('not today')", "not today"),
+    ],
 )
 def test_a_fixture_that_gives_no_adapter_is_an_error(run, pytester, body, word):
     pytester.makeconftest(f"import pytest\n@pytest.fixture\ndef mcp_adapter():\n    {body}\n")
@@ -192,7 +200,9 @@ def test_an_adapter_that_is_no_generator_is_an_error_where_it_is_declared(run, p
 
 def test_such_an_adapter_in_a_nested_conftest_is_an_error_as_well(run, pytester):
     # Not called tests: pytest loads the conftest files of such folders before it collects.
-    pytester.mkdir("checks").joinpath("conftest.py").write_text(declared().replace("yield", "return") + hook("acme"))
+    pytester.mkdir("checks").joinpath("conftest.py").write_text(
+        declared().replace("yield", "return") + hook("acme")
+    )
     result = run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert result.stdout.str().count("not an async generator") == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from mcp_conformance_reference import ListedTool, ListFailed, ReferenceClient, WalkUnbounded
 from peer import ERAS, Peer, tool
-from virtual import passes, play, settle
+from virtual import passes, play, settle, until
 
 modern = pytest.mark.skipif("modern" not in ERAS, reason="mcp 1.x speaks the handshake era alone")
 
@@ -503,8 +503,7 @@ def test_a_walk_that_a_notice_came_into_is_not_kept(era: str) -> None:
         async with ReferenceClient(peer.streams, era=era) as client:
             peer.pages(page("a", nextCursor="2"), page("old"))
             waiting = asyncio.ensure_future(client.names())
-            while peer.lists < 1:
-                await asyncio.sleep(0)
+            await until(lambda: peer.lists)
             peer.hold("tools/list")
             await settle()
             peer.has("new")
@@ -543,7 +542,11 @@ def test_an_entry_is_handed_out_as_listed_unknown_fields_included(era: str) -> N
         async with ReferenceClient(peer.streams, era=era) as client:
             tools = await client.list_tools()
             assert [listed.listed for listed in tools] == [one, two]
-            assert (tools[0].title, tools[0].description, tools[0].meta) == ("One", "the tool one", {"x": None})
+            assert (tools[0].title, tools[0].description, tools[0].meta) == (
+                "One",
+                "the tool one",
+                {"x": None},
+            )
 
     play(script)
 
@@ -553,9 +556,9 @@ def test_malformed_entries_take_no_good_tool_down_and_are_named(era: str) -> Non
         bad: list[Any] = [
             {"inputSchema": {}},
             tool("none", inputSchema=None),
-            tool("x", name=5),
-            tool("", description="empty"),
-            "text",
+            {**tool("x"), "name": 5},
+            tool(""),
+            7,
             None,
         ]
         peer = Peer(era)
@@ -629,5 +632,3 @@ def test_two_clients_share_nothing(era: str) -> None:
             assert (one.lists, two.lists, one.calls, two.calls) == (1, 1, 0, 0)
 
     play(script)
-
-

@@ -69,3 +69,12 @@ async def passes(seconds: float) -> None:
     """Let virtual time pass, timers on the way included."""
     await asyncio.sleep(seconds)
     await settle()
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Come back in the very turn in which something has come true."""
+    for _ in range(1000):
+        if condition():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("it never came true")

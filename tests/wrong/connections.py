@@ -81,6 +81,9 @@ class CloseLeavesTheConnection(Client):
     """Close ends the calls, and keeps the connection for later."""
 
     class dialler_type(Dialler):
+        def refuse(self, why):
+            self.refused = why
+
         async def close(self, why):
             pass
 

@@ -1,0 +1,25 @@
+"""Write the generated pages: `python -m tests.generate`, on mcp 2.x, which speaks both eras."""
+
+from __future__ import annotations
+
+import sys
+
+from pytest_mcp_conformance.adapters import sdk_major
+from tests.matrix import PACKAGED, kills, packaged
+from tests.pages import REFERENCE, kill_matrix, rule_pages
+
+
+def main() -> None:
+    """Write them all, and say which ones changed."""
+    if sdk_major() < 2:
+        sys.exit("the kill matrix covers both eras: install mcp 2.x to write it")
+    pages = {**rule_pages(), REFERENCE / "kill-matrix.md": kill_matrix(kills()), PACKAGED: packaged()}
+    for path, text in pages.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        changed = not path.exists() or path.read_text(encoding="utf-8") != text
+        path.write_text(text, encoding="utf-8")
+        print(f"{'wrote' if changed else 'kept '} {path.relative_to(REFERENCE.parents[1])}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

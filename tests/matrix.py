@@ -1,0 +1,55 @@
+"""Which wrong wrapper breaks which rule: every wrong wrapper played against the whole catalogue."""
+
+from __future__ import annotations
+
+import json
+import logging
+from functools import lru_cache
+from pathlib import Path
+
+from pytest_mcp_conformance.contract import Adapter, Played, Verdict
+from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
+from pytest_mcp_conformance.scenarios._player import play
+from tests.wrong import WRONG, Wrong
+
+__all__ = ["ROOT", "broken_by", "cells", "kills", "packaged"]
+
+ROOT = Path(__file__).parents[1]
+PACKAGED = ROOT / "pytest_mcp_conformance" / "contract" / "wrong_wrappers.json"
+
+
+def cells(adapter: Adapter, scenarios: tuple[Scenario, ...] = CATALOGUE) -> list[tuple[Scenario, str, str]]:
+    """Everything that may be played against `adapter`: scenario, era, variant."""
+    spoken = adapter.claims.eras or ("handshake", "modern")
+    return [
+        (scenario, era, variant)
+        for scenario in scenarios
+        for era in sorted(scenario.eras)
+        if era in spoken
+        for variant in scenario.variants
+    ]
+
+
+@lru_cache(maxsize=256)
+def broken_by(wrong: Wrong) -> tuple[str, ...]:
+    """The ids of the rules that a wrong wrapper breaks, in any scenario, sorted."""
+    logging.getLogger("mcp_conformance_reference").setLevel(logging.CRITICAL)
+    played: list[Played] = [
+        play(scenario, wrong.adapter, era=era, variant=variant, compare=False)
+        for scenario, era, variant in cells(wrong.adapter)
+        if scenario.rules
+    ]
+    return tuple(sorted({j.rule for each in played for j in each.judgements if j.verdict is Verdict.BROKEN}))
+
+
+def kills() -> dict[str, tuple[str, ...]]:
+    """The whole matrix, by name of the wrong wrapper."""
+    return {wrong.name: broken_by(wrong) for wrong in WRONG}
+
+
+def packaged() -> str:
+    """The names of the wrong wrappers by rule, as the package carries them."""
+    names: dict[str, list[str]] = {}
+    for wrong in WRONG:
+        names.setdefault(wrong.rule.id, []).append(wrong.name)
+    return json.dumps(names, indent=1) + "\n"

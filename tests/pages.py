@@ -1,0 +1,55 @@
+"""The generated pages: what each says is derived from the contract, the catalogue and the wrong wrappers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from pytest_mcp_conformance.contract import AREAS, RULES, Rule
+from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
+from tests.matrix import ROOT
+from tests.wrong import WRONG
+
+__all__ = ["REFERENCE", "kill_matrix", "rule_pages"]
+
+REFERENCE = ROOT / "docs" / "reference"
+
+_templates = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+
+
+def rule_pages() -> dict[Path, str]:
+    """The pages of the rules, by path: one an area, and their index."""
+    pages = {}
+    for letters, title in AREAS.items():
+        rules = [rule for rule in RULES.values() if rule.area == letters]
+        text = _templates.get_template("area.md").render(
+            letters=letters, title=title, rules=rules, scenarios=_scenarios, wrong=_wrong
+        )
+        pages[REFERENCE / "rules" / f"{letters.lower()}.md"] = text
+    areas = [(letters, title, [r for r in RULES.values() if r.area == letters]) for letters, title in AREAS.items()]
+    index = _templates.get_template("rules.md").render(areas=areas, rules=list(RULES.values()))
+    pages[REFERENCE / "rules" / "index.md"] = index
+    return pages
+
+
+def kill_matrix(kills: Mapping[str, tuple[str, ...]]) -> str:
+    """The page on which wrong wrapper breaks which rule."""
+    rows = [(wrong, [rule for rule in kills[wrong.name] if rule != wrong.rule.id]) for wrong in WRONG]
+    judged = [rule for rule in RULES.values() if not rule.untested]
+    return _templates.get_template("kill-matrix.md").render(rows=rows, judged=judged, kills=kills)
+
+
+def _scenarios(rule: Rule) -> list[Scenario]:
+    return [scenario for scenario in CATALOGUE if rule in scenario.rules]
+
+
+def _wrong(rule: Rule) -> list[str]:
+    return [wrong.name for wrong in WRONG if wrong.rule is rule]

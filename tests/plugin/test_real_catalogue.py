@@ -1,0 +1,115 @@
+"""The whole path once: the real catalogue, against wrappers that do it no favour."""
+
+from __future__ import annotations
+
+import json
+from time import monotonic
+
+import pytest
+
+from pytest_mcp_conformance.adapters import bundled
+
+HEAD = """
+import asyncio, os
+from pytest_mcp_conformance import Claims, Wrapper, adapter
+
+async def nothing(*arguments):
+    return None
+
+async def no_tools():
+    return []
+"""
+HOOK = "\ndef pytest_mcp_adapters(config):\n    return [acme]\n"
+ADAPTER = """
+@adapter("acme", claims=Claims({claims}))
+async def acme(dial):
+    {body}
+"""
+SEEN = "async with dial.streams() as (read, write):\n        "
+
+
+@pytest.fixture
+def real(pytester, monkeypatch):
+    """Run the real catalogue against an adapter with this body; gives the result and the report."""
+
+    def run(body: str, *arguments: str, claims: str = "", alone: bool = False):
+        pytester.makeconftest(HEAD + ADAPTER.format(body=body, claims=claims) + HOOK)
+        every = ("--mcp-conformance", "--mcp-report=out.json", "-p", "no:asyncio", "-p", "no:syrupy")
+        start = monotonic()
+        result = (pytester.runpytest_subprocess if alone else pytester.runpytest_inprocess)(
+            *every, *arguments
+        )
+        assert monotonic() - start < 50, "a run ends in bounded time, whatever the wrapper does"
+        written = pytester.path / "out.json"
+        return result, (json.loads(written.read_text()) if written.exists() else None)
+
+    return run
+
+
+@pytest.mark.parametrize("name", bundled())
+def test_a_bundled_adapter_needs_an_empty_folder_only(pytester, name):
+    result = pytester.runpytest_inprocess(
+        "--mcp-conformance",
+        f"--mcp-wrapper={name}",
+        "--mcp-report=out.json",
+        "-p",
+        "no:asyncio",
+        "-p",
+        "no:syrupy",
+    )
+    (wrapper,) = json.loads((pytester.path / "out.json").read_text())["wrappers"]
+    assert wrapper["name"] == name
+    assert wrapper["counts"]["kept"] > 10
+    assert result.ret == (0 if name == "reference" else 1)
+
+
+def test_an_adapter_that_does_nothing_keeps_no_rule(real):
+    result, written = real("yield Wrapper(list_tools=no_tools, call_tool=nothing)")
+    assert written["wrappers"][0]["counts"]["kept"] == 0
+    assert written["complete"] is True
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ("raise OSError('no route'); yield", "connect raised OSError: no route"),
+        ("await asyncio.Event().wait(); yield", "connect"),
+        ("yield Wrapper(list_tools=asyncio.Event().wait, call_tool=nothing)", "list_tools"),
+    ],
+)
+def test_a_step_that_fails_everywhere_is_named(real, body, word):
+    result, written = real(body)
+    rules = written["wrappers"][0]["rules"].values()
+    assert {rule["verdict"] for rule in rules} <= {"not-testable", "not-claimed"}
+    assert all(word in rule["detail"] for rule in rules if rule["verdict"] == "not-testable")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_a_wrapper_that_ends_its_process_gets_its_verdicts(real):
+    pytest.importorskip("xdist")
+    result, written = real("os._exit(7); yield", "-n", "1", "--mcp-rule=CALL", alone=True)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert written["complete"] is True
+    (wrapper,) = written["wrappers"]
+    assert set(wrapper["counts"]) - {"not-testable"} == {
+        key for key, number in wrapper["counts"].items() if not number
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ("yield Wrapper(list_tools=no_tools, call_tool=nothing)\n    yield", "yield"),
+        ("yield 3", "3"),
+        ("yield Wrapper(list_tools=no_tools, call_tool=3)", "call_tool=3"),
+    ],
+)
+def test_an_adapter_of_the_wrong_shape_is_one_usage_error(real, body, word):
+    result, written = real(body)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert written["complete"] is False
+    output = result.stdout.str() + result.stderr.str()
+    assert "Traceback" not in output
+    assert "INTERNALERROR" not in output
+    assert word in output

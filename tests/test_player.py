@@ -1,0 +1,345 @@
+"""Whatever a wrapper does, playing a scenario ends, and ends in a verdict that names the step."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from pytest_mcp_conformance.adapters import bundled
+from pytest_mcp_conformance.contract import Adapter, Claims, Outcome, Verdict, Wrapper, adapter
+from pytest_mcp_conformance.scenarios import CATALOGUE
+from pytest_mcp_conformance.scenarios._player import play
+from tests.matrix import cells
+
+OVERTAKEN = next(scenario for scenario in CATALOGUE if scenario.name == "overtaken_listing")
+WRONG_TYPE = next(scenario for scenario in CATALOGUE if scenario.name == "answer_of_the_wrong_type")
+HANDSHAKE = Claims(eras=("handshake",))
+EVERYTHING = Claims(
+    caches_listings=True, reacts_to_list_changed=0.0, redials=True, isolates_principals=True, own_timeout=30.0, clock=True,
+    callbacks=True, eras=("handshake",),
+)
+
+
+def of(name, play, claims=HANDSHAKE):
+    return adapter(name, claims=claims)(play)
+
+
+def over_the_session(name="session", claims=HANDSHAKE, **verbs):
+    """An adapter over the SDK's session, with some verbs replaced."""
+
+    async def play(dial):
+        async with dial.session() as session:
+
+            async def list_tools():
+                return (await session.list_tools()).tools
+
+            async def call_tool(tool, arguments):
+                return await session.call_tool(getattr(tool, "name", tool), arguments)
+
+            yield Wrapper(**{"list_tools": list_tools, "call_tool": call_tool, **verbs})
+
+    return of(name, play, claims)
+
+
+def catalogue(subject: Adapter):
+    """Everything played against `subject`."""
+    return [play(s, subject, era=e, variant=v, compare=False) for s, e, v in cells(subject)]
+
+
+def judgement(scenario, subject, variant=""):
+    return play(scenario, subject, era="handshake", variant=variant or scenario.variants[0]).judgements[0]
+
+
+async def does_nothing(dial):
+    async def list_tools():
+        return []
+
+    async def call_tool(tool, arguments):
+        return None
+
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+
+@pytest.mark.parametrize("claims", [Claims(), HANDSHAKE, EVERYTHING], ids=["silent", "one_era", "boastful"])
+def test_the_do_nothing_adapter_keeps_no_rule(claims):
+    verdicts = {j.verdict for played in catalogue(of("nothing", does_nothing, claims)) for j in played.judgements}
+    assert Verdict.KEPT not in verdicts
+    assert Verdict.NOT_TESTABLE in verdicts
+
+
+def test_a_connect_that_raises_is_named():
+    async def refuses(dial):
+        raise OSError("no route")
+        yield
+
+    found = judgement(OVERTAKEN, of("refuses", refuses, EVERYTHING))
+    assert found.verdict is Verdict.NOT_TESTABLE
+    assert "connect raised OSError: no route" in found.detail
+
+
+def test_a_connect_that_hangs_is_named_with_the_place():
+    async def hangs(dial):
+        await asyncio.Event().wait()
+        yield
+
+    found = judgement(OVERTAKEN, of("hangs", hangs, EVERYTHING))
+    assert found.verdict is Verdict.NOT_TESTABLE
+    assert "connect did not end within 600 s" in found.detail
+    assert "hangs (test_player.py:" in found.detail
+
+
+def test_a_list_tools_that_never_returns_is_named_with_the_place():
+    async def forever():
+        await asyncio.Event().wait()
+
+    found = judgement(WRONG_TYPE, over_the_session(list_tools=forever))
+    assert found.verdict is Verdict.NOT_TESTABLE
+    assert "list_tools did not end within 600 s" in found.detail
+    assert "forever (test_player.py:" in found.detail
+
+
+def test_a_plain_function_that_never_returns_is_named_and_left_behind():
+    stop = threading.Event()
+    try:
+        found = judgement(WRONG_TYPE, over_the_session(list_tools=stop.wait))
+        assert found.verdict is Verdict.NOT_TESTABLE
+        assert "list_tools did not end within 600 s" in found.detail
+    finally:
+        stop.set()
+
+
+def test_a_whole_catalogue_of_hangs_ends_in_the_first_meeting():
+    async def forever(*_):
+        await asyncio.Event().wait()
+
+    hanging = catalogue(over_the_session("hangs", EVERYTHING, list_tools=forever, call_tool=forever))
+    assert {j.verdict for played in hanging for j in played.judgements} == {Verdict.NOT_TESTABLE}
+
+
+def test_a_task_left_behind_breaks_the_rule_on_closing_in_any_scenario():
+    async def leaks(dial):
+        async with dial.session() as session:
+            left.append(asyncio.create_task(asyncio.sleep(86_400), name="my health check"))
+
+            async def list_tools():
+                return (await session.list_tools()).tools
+
+            async def call_tool(tool, arguments):
+                return await session.call_tool(tool.name, arguments)
+
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+    left = []
+    played = play(WRONG_TYPE, of("leaks", leaks), era="handshake")
+    closing = next(j for j in played.judgements if j.rule == "CONN-9")
+    assert closing.verdict is Verdict.BROKEN
+    assert closing.hard
+    assert "my health check" in closing.detail
+
+
+def test_a_connection_left_open_breaks_the_rule_on_closing():
+    async def leaks(dial):
+        streams = dial.streams()
+        kept.append(streams)
+        read, write = await streams.__aenter__()
+        async with session_over(read, write) as session:
+
+            async def list_tools():
+                return (await session.list_tools()).tools
+
+            async def call_tool(tool, arguments):
+                return await session.call_tool(tool.name, arguments)
+
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+    from contextlib import asynccontextmanager
+
+    from mcp import ClientSession
+
+    @asynccontextmanager
+    async def session_over(read, write):
+        async with ClientSession(read, write) as session:
+            await session.initialize()
+            yield session
+
+    kept = []
+    played = play(WRONG_TYPE, of("leaks", leaks), era="handshake")
+    closing = next(j for j in played.judgements if j.rule == "CONN-9")
+    assert "connection 1 is still open" in closing.detail
+
+
+def test_a_tear_down_that_raises_is_trouble():
+    async def raises(dial):
+        async with dial.session() as session:
+
+            async def list_tools():
+                return (await session.list_tools()).tools
+
+            async def call_tool(tool, arguments):
+                return await session.call_tool(tool.name, arguments)
+
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+        raise OSError("could not close")
+
+    played = play(WRONG_TYPE, of("raises", raises), era="handshake")
+    assert played.trouble == ("tear-down raised OSError: could not close",)
+
+
+def test_a_wrapper_whose_task_group_dies_is_trouble():
+    import anyio
+
+    async def dies(dial):
+        async with dial.session() as session, anyio.create_task_group() as group:
+
+            async def fail():
+                raise OSError("the actor died")
+
+            async def list_tools():
+                return (await session.list_tools()).tools
+
+            async def call_tool(tool, arguments):
+                try:
+                    return await session.call_tool(tool.name, arguments)
+                finally:
+                    group.start_soon(fail)
+
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+    played = play(WRONG_TYPE, of("dies", dies), era="handshake")
+    assert any("the wrapper died" in line and "the actor died" in line for line in played.trouble)
+
+
+def test_a_verb_that_exits_is_not_the_end_of_the_run():
+    async def leaves():
+        raise SystemExit(3)
+
+    found = judgement(WRONG_TYPE, over_the_session(list_tools=leaves))
+    assert found.verdict is Verdict.NOT_TESTABLE
+    assert "SystemExit" in found.detail
+
+
+def test_plain_functions_are_run_in_threads():
+    threads = []
+
+    async def play_(dial):
+        async with dial.session() as session:
+            loop = asyncio.get_running_loop()
+
+            def run(coroutine):
+                threads.append(threading.current_thread())
+                return asyncio.run_coroutine_threadsafe(coroutine, loop).result(10)
+
+            yield Wrapper(
+                list_tools=lambda: run(session.list_tools()).tools,
+                call_tool=lambda tool, arguments: run(session.call_tool(tool.name, arguments)),
+            )
+
+    played = play(WRONG_TYPE, of("threads", play_), era="handshake")
+    assert played.judgements[0].verdict is Verdict.KEPT
+    assert threading.main_thread() not in threads
+
+
+def test_outcomes_of_any_shape_are_read():
+    async def flagged(tool, arguments):
+        return Outcome(kind="refused", text="by me")
+
+    played = play(WRONG_TYPE, over_the_session(call_tool=flagged), era="handshake")
+    assert played.judgements[0].verdict is Verdict.NOT_TESTABLE
+    assert "the call was not sent" in played.judgements[0].detail
+
+
+async def _yields_nothing(dial):
+    return
+    yield
+
+
+async def _yields_twice(dial):
+    async with dial.session() as session:
+
+        async def list_tools():
+            return (await session.list_tools()).tools
+
+        yield Wrapper(list_tools=list_tools, call_tool=list_tools)
+        yield Wrapper(list_tools=list_tools, call_tool=list_tools)
+
+
+async def _yields_a_dict(dial):
+    yield {"list_tools": None}
+
+
+async def _asks_for_a_url(dial):
+    yield dial.url
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        (_yields_nothing, "ended without a yield"),
+        (_yields_twice, "yields twice"),
+        (_yields_a_dict, "yields a dict; yield Wrapper("),
+        (_asks_for_a_url, "dial.url, which needs streamable HTTP"),
+    ],
+)
+def test_an_adapter_of_the_wrong_shape_is_named_with_its_place(shape, said):
+    played = play(WRONG_TYPE, of("odd", shape), era="handshake")
+    assert said in played.adapter_error
+    if "dial.url" not in said:
+        assert "adapter 'odd' at " in played.adapter_error
+        assert "test_player.py:" in played.adapter_error
+
+
+def test_a_tool_without_a_name_is_an_error_of_the_adapter():
+    async def nameless():
+        return [object()]
+
+    played = play(WRONG_TYPE, over_the_session(list_tools=nameless), era="handshake")
+    assert "which has no name" in played.adapter_error
+
+
+def test_an_era_that_is_not_declared_and_not_spoken_is_not_claimed():
+    silent = over_the_session("silent", Claims())
+
+    async def speaks_one(dial):
+        if dial.era == "modern":
+            raise OSError("what is server/discover?")
+        async for wrapper in silent.play(dial):
+            yield wrapper
+
+    one = of("one", speaks_one, Claims())
+    played = play(WRONG_TYPE, one, era="modern")
+    assert played.judgements[0].verdict is Verdict.NOT_CLAIMED
+    assert "does not speak modern" in played.judgements[0].detail
+    assert play(WRONG_TYPE, one, era="handshake").judgements[0].verdict is Verdict.KEPT
+
+
+def test_the_verdict_beside_the_sdk_is_told():
+    async def trusting(tool, arguments):
+        return "fine"
+
+    async def play_(dial):
+        async with dial.session() as session:
+
+            async def list_tools():
+                return (await session.list_tools()).tools
+
+            async def call_tool(tool, arguments):
+                try:
+                    await session.call_tool(tool.name, arguments)
+                except RuntimeError:
+                    return "fine"
+
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+    found = play(WRONG_TYPE, of("trusting", play_), era="handshake").judgements[0]
+    assert found.verdict is Verdict.BROKEN
+    assert found.sdk.endswith("alone keeps this rule")
+    assert not found.inherited
+    assert any("tools/call" in line for line in found.history)
+
+
+@pytest.mark.parametrize("name", sorted(set(bundled()) - {"reference"}))
+def test_the_claims_of_the_sdk_adapters_agree_with_the_wire(name):
+    probes = [probe for played in catalogue(bundled()[name]) for probe in played.probes]
+    assert [probe for probe in probes if not probe.agrees] == []
