@@ -21,7 +21,7 @@ __all__ = ["main"]
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="pytest-mcp-conformance")
 def main() -> None:
-    """Conformance of MCP client wrappers. The wrappers themselves are judged by `pytest --mcp-conformance`."""
+    """Conformance of MCP client wrappers. Wrappers are judged by `pytest --mcp-conformance`."""
 
 
 @main.command()

@@ -21,7 +21,7 @@ class _Missing:
 MISSING = _Missing()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Outcome:
     """One call's outcome. An adapter may return one itself; otherwise the kit makes it (`outcome_of`).
 
@@ -48,6 +48,9 @@ class Outcome:
             return True
         needle = value if isinstance(value, str) else json.dumps(value)
         return needle in self.text
+
+    def __repr__(self) -> str:
+        return f"<Outcome {self}>"
 
     def __str__(self) -> str:
         if self.kind == "ok":

@@ -10,7 +10,7 @@ from pytest_mcp_conformance.history.event import Event
 
 __all__ = ["line_of", "telling"]
 
-_QUIET = frozenset({"initialize", "notifications/initialized", "ping"})
+_QUIET = frozenset({"initialize", "notifications/initialized", "server/discover", "ping"})
 
 
 def telling(events: Iterable[Event], most: int = 14) -> tuple[str, ...]:
@@ -25,7 +25,8 @@ def line_of(event: Event) -> str:
     """One event as one line: `#3 asked tools/list (generation 0)`."""
     where = f" on connection {event.connection}" if event.connection > 1 else ""
     who = f" by {event.principal}" if event.principal is not None and event.kind == "opened" else ""
-    return f"#{event.n} {event.kind} {_what(event)}{where}{who}".rstrip()
+    kind = "" if event.kind == "changed" else f"{event.kind} "
+    return f"#{event.n} {kind}{_what(event)}{where}{who}".rstrip()
 
 
 def _what(event: Event) -> str:

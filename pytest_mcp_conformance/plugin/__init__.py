@@ -1,7 +1,7 @@
 """The pytest plugin's entry: options, hooks and fixtures, and nothing that costs a run which does not ask.
 
 Until `--mcp-conformance`, or a test that takes `mcp_scenario` or `mcp_server`, this module is all that is
-imported, and it imports pytest and the standard library alone. The rest of the plugin is `active.Conformance`.
+imported, and it imports pytest and the standard library alone. The rest is `active.Conformance`.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def pytest_collection_modifyitems(
     if stopped(config):
         items.clear()
         if hasattr(config, "workerinput"):
-            config.workeroutput["mcp_stopped"] = list(stopped(config))  # type: ignore[attr-defined]
+            config.workeroutput["mcp_stopped"] = dict(config.stash[_STOPPED])  # type: ignore[attr-defined]
         else:
             _raise_what_is_not_shown(config)
 
@@ -150,8 +150,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Learn from a worker why it had nothing to run."""
-    for message in getattr(node, "workeroutput", {}).get("mcp_stopped", ()):
-        stop(node.config, message)
+    for message, shown in getattr(node, "workeroutput", {}).get("mcp_stopped", {}).items():
+        stop(node.config, message, shown=shown)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

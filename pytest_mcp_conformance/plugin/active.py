@@ -156,13 +156,11 @@ class Conformance:
             data = data_of(judge(blank, cell.scenario, self.options).played, adapter.claims.stated())
         if data is not None and (call.when == "call" or report.failed):
             setattr(report, ATTRIBUTE, data)
-        if (
-            report.failed
-            and call.excinfo is not None
-            and isinstance(call.excinfo.value, pytest.fail.Exception)
-        ):
-            report.longrepr = str(call.excinfo.value)
-        if report.skipped and isinstance(report.longrepr, tuple) and call.when == "call":
+        error = call.excinfo.value if call.excinfo is not None else None
+        if report.failed and isinstance(error, pytest.fail.Exception) and not error.pytrace:
+            # Without this, styles like --tb=line name the line of ours that raised.
+            report.longrepr = str(error)
+        if report.skipped and isinstance(report.longrepr, tuple) and data is not None:
             # By place, pytest folds skips of one reason into one line: the place is the catalogue.
             report.longrepr = (NAME, None, report.longrepr[2].removeprefix("Skipped: "))  # type: ignore[assignment]
         return report

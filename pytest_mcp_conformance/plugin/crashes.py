@@ -17,7 +17,7 @@ from pytest_mcp_conformance.plugin.options import Options
 __all__ = ["Crashes", "raise_restart_limit"]
 
 _ENOUGH = 3
-_RESTARTS = 100
+_RESTARTS = 40
 
 
 class Crashes:
@@ -48,7 +48,7 @@ class Crashes:
 
 
 def raise_restart_limit(config: pytest.Config) -> None:
-    """Let pytest-xdist replace more workers than it would: each death is one verdict, and they are counted."""
+    """Let pytest-xdist replace more workers than it would: each death is one verdict."""
     options: Any = config.option
     workers = getattr(options, "numprocesses", None)
     if workers and getattr(options, "maxworkerrestart", "") is None:

@@ -14,7 +14,7 @@ __all__ = ["failure_text"]
 
 _INDENT = " " * 5
 _CLAIM_REMEDY = {
-    True: "the wrapper shows it: say so in the adapter's Claims(...), and the rules that rest on it are judged",
+    True: "the wrapper shows it: say so in the adapter's Claims(...), and its rules are judged",
     False: "the wrapper does not show it: take it out of the adapter's Claims(...), or repair the wrapper",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -73,18 +74,14 @@ def judge_cell(kit: Conformance, cell: Cell, adapter: Adapter) -> Judged:
 def finish(kit: Conformance, item: pytest.Item, judged: Judged) -> None:
     """Turn judgements into the outcome of the running test."""
     __tracebackhide__ = True
-    text = failure_text(judged, item.nodeid, kit.options, virtual=item.nodeid.startswith(NAME + "::"))
+    virtual = item.nodeid.startswith(f"{NAME}::")
     if judged.played.adapter_error:
         item.session.shouldstop = "an adapter is wrong: see its failure"
     if judged.outcome == "xfailed":
         pytest.xfail(judged.reason)
-        # Under --runxfail the line above does nothing.
-        pytest.fail(failure_text(_unexcused(judged), item.nodeid, kit.options), pytrace=False)
+        # Under --runxfail the line above returns.
+        judged = replace(judged, failing=tuple(judgement for judgement, _ in judged.excused), excused=())
     if judged.outcome == "skipped":
         pytest.skip(judged.reason)
     if judged.outcome == "failed":
-        pytest.fail(text, pytrace=False)
-
-
-def _unexcused(judged: Judged) -> Judged:
-    return Judged(judged.played, tuple(judgement for judgement, _ in judged.excused), ())
+        pytest.fail(failure_text(judged, item.nodeid, kit.options, virtual=virtual), pytrace=False)

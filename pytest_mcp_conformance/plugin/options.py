@@ -84,11 +84,11 @@ def read_options(config: pytest.Config) -> Options:
 def _assertions_must_be_alive(config: pytest.Config) -> None:
     if sys.flags.optimize:
         raise UsageError(
-            "--mcp-conformance under 'python -O': scenarios judge by assert, which -O takes out; run without -O"
+            "--mcp-conformance under 'python -O': scenarios judge by assert, and -O takes that out; run without -O"
         )
     if config.getoption("assertmode", "rewrite") == "plain":
         raise UsageError(
-            "--mcp-conformance with --assert=plain: a verdict needs the values of its assertion; leave --assert out"
+            "--mcp-conformance with --assert=plain: a verdict needs its assertion's values; leave --assert out"
         )
 
 

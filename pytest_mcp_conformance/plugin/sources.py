@@ -116,7 +116,8 @@ def _by_name(found: Iterable[Found]) -> dict[str, Found]:
         first = by_name.setdefault(each.adapter.name, each)
         if first.adapter is not each.adapter:
             raise UsageError(
-                f"two adapters are called {each.adapter.name!r}: one by {first.place}, one by {each.place}; rename one"
+                f"two adapters are called {each.adapter.name!r}: one by {first.place}, one by {each.place}; "
+                "rename one"
             )
     return by_name
 
@@ -169,8 +170,8 @@ def _none_at_all() -> str:
         else ("no bundled one is installed")
     )
     return (
-        f"--mcp-conformance: there is no adapter; return one from {HOOK}(config) in a conftest.py, write a fixture "
-        f"mcp_adapter there, set {INI} in the ini file, or {choice}"
+        f"--mcp-conformance: there is no adapter; return one from {HOOK}(config) in a conftest.py, write a "
+        f"fixture mcp_adapter there, set {INI} in the ini file, or {choice}"
     )
 
 
@@ -178,13 +179,14 @@ def _no_such(pattern: str, names: list[str]) -> str:
     if pattern in BUNDLED:
         return f"--mcp-wrapper={pattern}: {_not_installed(pattern)}"
     names = list(dict.fromkeys(names))
-    return f"--mcp-wrapper={pattern}: no adapter is called that; {closest(pattern, names)}; known are {', '.join(names)}"
+    hint, known = closest(pattern, names), ", ".join(names)
+    return f"--mcp-wrapper={pattern}: no adapter is called that; {hint}; known are {known}"
 
 
 def _not_installed(name: str) -> str:
     return (
-        f"this bundled adapter needs a package, or a release of it, that is not installed here; install it, or take "
-        f"one of {', '.join(bundled())} instead of {name}"
+        f"this bundled adapter needs a package, or a release of it, that is not installed here; install it, "
+        f"or take one of {', '.join(bundled())} instead of {name}"
     )
 
 

@@ -1,0 +1,1 @@
+"""What a run found: verdicts as data, and the forms in which they are shown."""

@@ -49,7 +49,8 @@ def write_atomically(path: Path, text: str) -> None:
     """
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        beside.write_text(text, encoding="utf-8")
+        with beside.open("x", encoding="utf-8") as file:
+            file.write(text)
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)

@@ -112,6 +112,9 @@ class elapsed:  # noqa: N801
     def __exit__(self, *exc: object) -> None:
         return None
 
+    def __repr__(self) -> str:
+        return f"<elapsed {self.seconds:g} s>"
+
     @property
     def seconds(self) -> float:
         """How long it is so far."""

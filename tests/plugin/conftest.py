@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-# What a run inside this process imports is taken out of sys.modules at its end. Imported here, the modules are
-# the same in every run, and are loaded once.
+# What a run inside this process imports is taken out of sys.modules at its end. Imported here, the modules
+# are the same in every run, and are loaded once.
 from pytest_mcp_conformance.plugin import active, second
 from tests.plugin import stand_in
 from tests.plugin.helpers import declared, hook

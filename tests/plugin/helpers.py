@@ -1,4 +1,4 @@
-"""Text for the tests of the plugin: adapters to write into a conftest.py, and what a usage error looks like."""
+"""Text for the tests of the plugin: adapters for a conftest.py, and what a usage error looks like."""
 
 from __future__ import annotations
 

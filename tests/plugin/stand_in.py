@@ -1,8 +1,9 @@
 """A pytest plugin that puts a small catalogue in the place of the real one.
 
-The tests of this folder are about the plugin: what it does with verdicts, not how they are reached. An adapter
-says in its version what is to come out: `@adapter("acme", version="CCH-13=broken NTC-1=unknown")`; what it does
-not name is kept. Beside rules it knows `trouble`, `exit`, `error` and `claim:NAME=yes|no`.
+The tests of this folder are about the plugin: what it does with verdicts, not how they are reached. An
+adapter says in its version what is to come out: `@adapter("acme", version="CCH-13=broken NTC-1=unknown")`;
+what it does not name is kept. Beside rules it knows `trouble`, `exit`, `interrupt`, `error` and
+`claim:NAME=yes|no`.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ CATALOGUE = (
     stand_in("one_request_a_call", "CALL-1", eras=MODERN),
     stand_in("weak_promise", "TOOL-2", eras=HANDSHAKE),
 )
-"""CCH-13 is judged by three items of a wrapper that speaks both eras, NTC-1 by four, the others by one or two."""
+"""CCH-13 is judged by three items of a wrapper that speaks both eras, NTC-1 by four, the others by one."""
 
 
 def play(scenario: Scenario, adapter: Adapter, *, era: str, way: str = "memory", variant: str = "") -> Played:

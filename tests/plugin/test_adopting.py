@@ -73,7 +73,8 @@ def test_an_existing_file_is_not_overwritten(adapter, run, pytester):
 def test_entries_that_are_in_force_are_taken_over(adapter, run, pytester, written):
     adapter("CALL-1=broken CCH-15=broken")
     pytester.path.joinpath("old.toml").write_text(
-        '[[gap]]\nrule = "CALL-1"\nwrapper = "ac*"\nreason = "a \\"known\\" one"\nlink = "https://example.org/7"\nsdk = "mcp>=1"\n'
+        '[[gap]]\nrule = "CALL-1"\nwrapper = "ac*"\nreason = "a \\"known\\" one"\n'
+        'link = "https://example.org/7"\nsdk = "mcp>=1"\n'
     )
     assert run(WRITE, "--mcp-known-gaps=old.toml").ret == 0
     assert [each["rule"] for each in written()] == ["CCH-15", "CALL-1"]
