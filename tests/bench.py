@@ -17,7 +17,6 @@ from rich.console import Console
 from rich.table import Table
 
 from pytest_mcp_conformance.adapters import bundled
-from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
 from tests.matrix import cells
 
@@ -78,7 +77,11 @@ def main() -> None:
                 "import mcp": [python, "-c", "import mcp"],
                 "pytest, an empty test, without the plugin": [*quiet, "-p", "no:mcp_conformance"],
                 "pytest, an empty test, with the plugin": quiet,
-                "pytest --mcp-conformance, the reference": [*quiet, "--mcp-conformance", "--mcp-wrapper=reference"],
+                "pytest --mcp-conformance, the reference": [
+                    *quiet,
+                    "--mcp-conformance",
+                    "--mcp-wrapper=reference",
+                ],
             },
             folder,
         )
@@ -91,7 +94,12 @@ def main() -> None:
     table = Table("scenarios over memory", "min", "median", "p95", "max", "of an import of mcp")
     for name in bundled():
         seconds = scenarios_of(name)
-        row(table, f"{name} ({len(seconds) // PASSES} scenarios)", seconds, lambda middle: f"{middle / base:.5f}")
+        row(
+            table,
+            f"{name} ({len(seconds) // PASSES} scenarios)",
+            seconds,
+            lambda middle: f"{middle / base:.5f}",
+        )
     console.print(table)
 
 

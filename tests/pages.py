@@ -34,7 +34,9 @@ def rule_pages() -> dict[Path, str]:
             letters=letters, title=title, rules=rules, scenarios=_scenarios, wrong=_wrong
         )
         pages[REFERENCE / "rules" / f"{letters.lower()}.md"] = text
-    areas = [(letters, title, [r for r in RULES.values() if r.area == letters]) for letters, title in AREAS.items()]
+    areas = [
+        (letters, title, [r for r in RULES.values() if r.area == letters]) for letters, title in AREAS.items()
+    ]
     index = _templates.get_template("rules.md").render(areas=areas, rules=list(RULES.values()))
     pages[REFERENCE / "rules" / "index.md"] = index
     return pages

@@ -51,17 +51,32 @@ def test_every_room_is_known():
 def test_arrows_go_one_way(room):
     files = [KIT / f"{room}.py"] if (KIT / f"{room}.py").exists() else sorted((KIT / room).rglob("*.py"))
     allowed = MAY_IMPORT[room] | {room}
-    found = {(path.name, to) for path in files for name in imports_of(path) if (to := room_of(name)) and to not in allowed}
+    found = {
+        (path.name, to)
+        for path in files
+        for name in imports_of(path)
+        if (to := room_of(name)) and to not in allowed
+    }
     assert found == set()
 
 
 def test_the_reference_knows_nothing_of_the_kit_and_of_pytest():
     files = (ROOT / "reference" / "mcp_conformance_reference").rglob("*.py")
-    found = {(path.name, name) for path in files for name in imports_of(path) if name.split(".")[0] in (NAME, "pytest")}
+    found = {
+        (path.name, name)
+        for path in files
+        for name in imports_of(path)
+        if name.split(".")[0] in (NAME, "pytest")
+    }
     assert found == set()
 
 
 def test_the_script_is_free_of_the_sdk():
-    files = [path for path in (KIT / "server").glob("*.py")]
-    found = {(path.name, name) for path in files for name in imports_of(path) if name.split(".")[0] in ("mcp", "mcp_types")}
+    files = (KIT / "server").glob("*.py")
+    found = {
+        (path.name, name)
+        for path in files
+        for name in imports_of(path)
+        if name.split(".")[0] in ("mcp", "mcp_types")
+    }
     assert found == set()

@@ -36,7 +36,7 @@ LIMIT = 30.0
     ),
 )
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
-    """A client over memory that listens for changes as its documentation says: re-listen and refetch when lost."""
+    """A client over memory that listens as its documentation says: re-listen and refetch when lost."""
     client = Client(
         dial.streams(),
         mode="legacy" if dial.era == "handshake" else "auto",
@@ -68,8 +68,8 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
 async def _listen(client: Client) -> None:
     """Keep a subscription open; the client evicts its cache by what arrives on it.
 
-    A subscription that is lost is opened again at once and the tools are fetched again, as the SDK says a user
-    should; one that is refused is asked for again after a growing pause.
+    A subscription that is lost is opened again at once and the tools are fetched again, as the SDK says a
+    user should; one that is refused is asked for again after a growing pause.
     """
     pause = 0.0
     for again in chain([False], repeat(True)):

@@ -32,7 +32,10 @@ LIMIT = 30.0
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """A session over memory; each verb is the session's own method."""
     limit: Any = LIMIT if MODERN else timedelta(seconds=LIMIT)
-    async with dial.streams() as (read, write), ClientSession(read, write, read_timeout_seconds=limit) as session:
+    async with (
+        dial.streams() as (read, write),
+        ClientSession(read, write, read_timeout_seconds=limit) as session,
+    ):
         await (session.discover() if dial.era == "modern" else session.initialize())
 
         async def list_tools() -> Any:

@@ -1,4 +1,4 @@
-"""The reference implementation: it keeps every rule, and is the first adapter that every scenario runs against."""
+"""The reference implementation: it keeps every rule, and every scenario runs against it first."""
 
 from __future__ import annotations
 

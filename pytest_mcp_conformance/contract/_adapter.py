@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ._claims import Claims
@@ -28,7 +28,7 @@ class Adapter:
     name: str
     play: Callable[..., Any]
     version: str = ""
-    claims: Claims = Claims()
+    claims: Claims = field(default_factory=Claims)
     shared: Callable[[], Any] | None = None
 
     def __post_init__(self) -> None:

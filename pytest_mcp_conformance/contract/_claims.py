@@ -87,16 +87,24 @@ class Claims:
     def __post_init__(self) -> None:
         for name in ("reacts_to_list_changed", "polls", "own_timeout"):
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value < 0):
-                raise AdapterError(f"Claims({name}={value!r}): give seconds as a number of 0 or more, or leave it out")
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int | float) or value < 0
+            ):
+                raise AdapterError(
+                    f"Claims({name}={value!r}): give seconds as a number of 0 or more, or leave it out"
+                )
         if self.checks_output not in ("refuses", "flags", "none"):
-            raise AdapterError(f"Claims(checks_output={self.checks_output!r}): write 'refuses', 'flags' or 'none'")
+            raise AdapterError(
+                f"Claims(checks_output={self.checks_output!r}): write 'refuses', 'flags' or 'none'"
+            )
         for name, known in (("eras", ERAS), ("transports", WAYS)):
             value = getattr(self, name)
             if value is None:
                 continue
             if isinstance(value, str) or not value or not set(value) <= set(known):
-                raise AdapterError(f"Claims({name}={value!r}): write a tuple of {', '.join(known)}, or leave it out")
+                raise AdapterError(
+                    f"Claims({name}={value!r}): write a tuple of {', '.join(known)}, or leave it out"
+                )
             object.__setattr__(self, name, tuple(value))
         if isinstance(self.resends_calls, str):
             raise AdapterError(f"Claims(resends_calls={self.resends_calls!r}): write a tuple of causes")

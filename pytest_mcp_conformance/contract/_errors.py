@@ -1,9 +1,9 @@
 """The errors of the kit. Each message names the thing, the place and the remedy.
 
-    ConformanceError
-    ├── UsageError            the kit was asked for something that does not exist
-    │   └── AdapterError      an adapter is not what section "An adapter" of the docs says
-    └── NotSpoken             an era or a way in that the wrapper, or this kit, does not speak
+ConformanceError
+├── UsageError            the kit was asked for something that does not exist
+│   └── AdapterError      an adapter is not what section "An adapter" of the docs says
+└── NotSpoken             an era or a way in that the wrapper, or this kit, does not speak
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class ConformanceError(Exception):
 
 
 class UsageError(ConformanceError):
-    """An option, a name or a file of the user's is wrong; the message says which and what to write instead."""
+    """An option, a name or a file of the user's is wrong; the message says which, and the remedy."""
 
 
 class AdapterError(UsageError):

@@ -71,8 +71,8 @@ def _contains(held: Any, value: object) -> bool:
 def outcome_of(returned: Any = None, *, error: BaseException | None = None) -> Outcome:
     """The outcome of a call that returned `returned` or raised `error`.
 
-    Understands an `Outcome`, the results of both SDK majors, mappings with the protocol's field names, objects
-    that carry `is_error` or `isError`, mappings with an `error` key, text, and plain values.
+    Understands an `Outcome`, the results of both SDK majors, mappings with the protocol's field names,
+    objects that carry `is_error` or `isError`, mappings with an `error` key, text, and plain values.
     """
     if error is not None:
         return Outcome(kind="raised", text=describe(error), error=error)
@@ -86,7 +86,9 @@ def outcome_of(returned: Any = None, *, error: BaseException | None = None) -> O
     if failed is MISSING and value is MISSING and content is MISSING:
         if isinstance(returned, Mapping) and returned.get("error"):
             return Outcome(kind="tool_error", text=str(returned["error"]))
-        return Outcome(value=MISSING if returned is None else returned, text="" if returned is None else str(returned))
+        return Outcome(
+            value=MISSING if returned is None else returned, text="" if returned is None else str(returned)
+        )
     text = _text(content)
     if failed is True:
         return Outcome(kind="tool_error", text=text, value=value)
@@ -98,7 +100,7 @@ def outcome_of(returned: Any = None, *, error: BaseException | None = None) -> O
 
 
 def describe(error: BaseException) -> str:
-    """An exception in words: type, text, the members of a group, and its cause. Never empty, and never an address."""
+    """An exception in words: type, text, members of a group, cause. Never empty, and never an address."""
     parts = [f"{type(error).__name__}: {error}" if str(error) else type(error).__name__]
     parts += [describe(inner) for inner in getattr(error, "exceptions", ())]
     if error.__cause__ is not None:

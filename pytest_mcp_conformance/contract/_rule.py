@@ -7,14 +7,33 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-__all__ = ["BOTH", "HANDSHAKE", "KIT", "MODERN", "MUST", "SHOULD", "Level", "Rule", "Source", "issue", "sdk", "seed", "spec"]
+__all__ = [
+    "BOTH",
+    "HANDSHAKE",
+    "KIT",
+    "MODERN",
+    "MUST",
+    "SHOULD",
+    "Level",
+    "Rule",
+    "Source",
+    "issue",
+    "sdk",
+    "seed",
+    "spec",
+]
 
 HANDSHAKE: Final = frozenset({"handshake"})
 MODERN: Final = frozenset({"modern"})
 BOTH: Final = HANDSHAKE | MODERN
 
-_REVISIONS = {"2024-11-05": "handshake", "2025-03-26": "handshake", "2025-06-18": "handshake",
-              "2025-11-25": "handshake", "2026-07-28": "modern"}
+_REVISIONS = {
+    "2024-11-05": "handshake",
+    "2025-03-26": "handshake",
+    "2025-06-18": "handshake",
+    "2025-11-25": "handshake",
+    "2026-07-28": "modern",
+}
 
 
 class Level(str, Enum):

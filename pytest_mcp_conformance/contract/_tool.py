@@ -37,8 +37,16 @@ def tool_of(handed_out: Any) -> Tool:
         AdapterError: It is no name and has no name.
     """
     if isinstance(handed_out, Tool):
-        return handed_out if handed_out.handle is not None else Tool(
-            handed_out.name, handed_out.description, handed_out.input_schema, handed_out.output_schema, handed_out.name
+        return (
+            handed_out
+            if handed_out.handle is not None
+            else Tool(
+                handed_out.name,
+                handed_out.description,
+                handed_out.input_schema,
+                handed_out.output_schema,
+                handed_out.name,
+            )
         )
     if isinstance(handed_out, str):
         return Tool(handed_out, handle=handed_out)
@@ -66,7 +74,9 @@ def tools_of(handed_out: Any) -> list[Tool]:
     if hasattr(handed_out, "tools") and not isinstance(handed_out, Mapping):
         handed_out = handed_out.tools
     if isinstance(handed_out, str) or not isinstance(handed_out, Iterable):
-        raise AdapterError(f"list_tools gave {_short(handed_out)}, not a list of tools: return an iterable of tools or names")
+        raise AdapterError(
+            f"list_tools gave {_short(handed_out)}, not a list of tools: return an iterable of tools or names"
+        )
     return [tool_of(each) for each in handed_out]
 
 

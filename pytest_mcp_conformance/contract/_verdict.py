@@ -123,7 +123,9 @@ class Played:
     def from_dict(cls, data: dict[str, Any]) -> Played:
         """The inverse of `to_dict`."""
         judgements = tuple(
-            replace(Judgement(**{**each, "verdict": Verdict(each["verdict"])}), history=tuple(each["history"]))
+            replace(
+                Judgement(**{**each, "verdict": Verdict(each["verdict"])}), history=tuple(each["history"])
+            )
             for each in data["judgements"]
         )
         probes = tuple(Probe(**each) for each in data["probes"])

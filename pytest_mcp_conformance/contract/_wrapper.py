@@ -15,7 +15,7 @@ Verb = Callable[..., Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Wrapper:
-    """What an adapter yields: the wrapper's verbs. Each is `async` or a plain function, which runs in a thread.
+    """What an adapter yields: the wrapper's verbs, `async` or plain functions, which run in threads.
 
     Attributes:
         list_tools: `() -> iterable` of tools, as a USER of the wrapper gets them, its cache included.

@@ -14,7 +14,7 @@ _QUIET = frozenset({"initialize", "notifications/initialized", "server/discover"
 
 
 def telling(events: Iterable[Event], most: int = 14) -> tuple[str, ...]:
-    """The last `most` events that tell something, one line each: handshakes and pings that succeeded are left out."""
+    """The last `most` events that tell something, one line each: no handshake or ping that succeeded."""
     lines = [line_of(event) for event in events if event.method not in _QUIET or event.kind == "failed"]
     if len(lines) > most:
         return (f"({len(lines) - most} earlier events)", *lines[-most:])

@@ -129,7 +129,8 @@ def pytest_collection_modifyitems(
     if stopped(config):
         items.clear()
         if hasattr(config, "workerinput"):
-            config.workeroutput["mcp_stopped"] = dict(config.stash[_STOPPED])  # type: ignore[attr-defined]
+            messages = config.stash[_STOPPED]
+            config.workeroutput["mcp_stopped"] = {**messages}  # type: ignore[attr-defined]
         else:
             _raise_what_is_not_shown(config)
 

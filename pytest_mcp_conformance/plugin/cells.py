@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pytest_mcp_conformance import scenarios
 from pytest_mcp_conformance.contract import ERAS, RULES, WAYS
 from pytest_mcp_conformance.plugin.options import Options
 from pytest_mcp_conformance.plugin.sources import Found
-from pytest_mcp_conformance.scenarios._scenario import Scenario
 
-__all__ = ["Cell", "cells_of", "planned", "read_node_id", "wanted_scenarios"]
+if TYPE_CHECKING:
+    from pytest_mcp_conformance.scenarios import Scenario
+
+__all__ = ["Cell", "catalogue", "cells_of", "planned", "read_node_id", "wanted_scenarios"]
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,17 @@ class Cell:
         return words - {""}
 
 
+def catalogue() -> tuple[Scenario, ...]:
+    """Every scenario. Imported here and not above: under pytest-xdist one process can do without the SDK."""
+    from pytest_mcp_conformance import scenarios
+
+    return scenarios.CATALOGUE
+
+
 def wanted_scenarios(options: Options) -> Iterator[Scenario]:
     """The scenarios that judge a selected rule, and the probes of the claims that these need."""
     needed = {name for rule in options.selected for need in RULES[rule].needs for name in need.split(" or ")}
-    for scenario in scenarios.CATALOGUE:
+    for scenario in catalogue():
         if scenario.claim:
             if not options.narrowed or scenario.claim in needed:
                 yield scenario
@@ -81,7 +90,7 @@ def planned(rule: str, eras: Iterable[str]) -> set[tuple[str, str, str]]:
     """Every (scenario, era, variant) that judges a rule in some eras, whatever a run was narrowed to."""
     return {
         (scenario.name, era, variant)
-        for scenario in scenarios.CATALOGUE
+        for scenario in catalogue()
         if any(each.id == rule for each in scenario.rules)
         for era in eras
         if era in scenario.eras
@@ -99,7 +108,7 @@ def read_node_id(nodeid: str) -> tuple[Scenario, str, str, str, str] | None:
     if fitting is None:
         return None
     name = fitting["own"] or fitting["other"]
-    scenario = next((each for each in scenarios.CATALOGUE if each.name == name), None)
+    scenario = next((each for each in catalogue() if each.name == name), None)
     if scenario is None:
         return None
     variant = next(

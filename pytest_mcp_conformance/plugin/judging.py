@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pytest_mcp_conformance.contract import MUST, RULES, Judgement, Played, Probe, Rule, Verdict
 from pytest_mcp_conformance.plugin.options import Options
 from pytest_mcp_conformance.reports.text import one_line, short
-from pytest_mcp_conformance.scenarios._scenario import Scenario
+
+if TYPE_CHECKING:
+    from pytest_mcp_conformance.scenarios import Scenario
 
 __all__ = ["Judged", "adoption", "judge", "unplayed"]
 

@@ -83,12 +83,10 @@ def read_options(config: pytest.Config) -> Options:
 
 def _assertions_must_be_alive(config: pytest.Config) -> None:
     if sys.flags.optimize:
-        raise UsageError(
-            "--mcp-conformance under 'python -O': scenarios judge by assert, and -O takes that out; run without -O"
-        )
+        raise UsageError("--mcp-conformance under 'python -O': scenarios judge by assert; run without -O")
     if config.getoption("assertmode", "rewrite") == "plain":
         raise UsageError(
-            "--mcp-conformance with --assert=plain: a verdict needs its assertion's values; leave --assert out"
+            "--mcp-conformance with --assert=plain: a verdict needs the asserted values; leave that out"
         )
 
 

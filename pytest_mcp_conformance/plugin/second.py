@@ -45,7 +45,7 @@ class Playable:
         return f"<{self.name} [{self._cell.id}]>"
 
     def play(self) -> None:
-        """Play the scenario, and give the test its outcome, be it a failure, a skip or an expected failure."""
+        """Play the scenario and give the test its outcome: passed, failed, skipped or xfailed."""
         __tracebackhide__ = True
         found = self._cell.found
         adapter = found.adapter if found.parent is None else self._request.getfixturevalue(FIXTURE)

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from pytest_mcp_conformance.scenarios import (
-    caching, calls, checks, claims, connections, notices, pagination, tenants, tools,
+    caching,
+    calls,
+    checks,
+    claims,
+    connections,
+    notices,
+    pagination,
+    tenants,
+    tools,
 )
 from pytest_mcp_conformance.scenarios._scenario import Scenario, scenario
 

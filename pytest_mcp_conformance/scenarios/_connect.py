@@ -8,7 +8,6 @@ from typing import Any
 
 from pytest_mcp_conformance.clock import Clock
 from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, NotSpoken, Rule, Wrapper
-from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed
 from pytest_mcp_conformance.scenarios._needs import missing_verbs

@@ -1,4 +1,4 @@
-"""One holder: an adapter entered once, driven through its verbs, owned by one task from set-up to tear-down."""
+"""One holder: an adapter entered once, driven by its verbs, owned by one task from start to end."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_mcp_conformance.clock import describe_tasks, settle
-from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, ConformanceError, Dial, Outcome, Tool, Wrapper
+from pytest_mcp_conformance.contract import (
+    Adapter,
+    AdapterError,
+    Claims,
+    ConformanceError,
+    Dial,
+    Outcome,
+    Tool,
+    Wrapper,
+)
 from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.contract._outcome import describe, outcome_of
 from pytest_mcp_conformance.contract._tool import tools_of
 from pytest_mcp_conformance.scenarios._judge import NotClaimed
 from pytest_mcp_conformance.scenarios._verbs import Pending, is_async, perform
-from pytest_mcp_conformance.server import DEADLINE, ABSENT, ScriptedServer
+from pytest_mcp_conformance.server import ABSENT, DEADLINE, ScriptedServer
 
 __all__ = ["Holder", "NeverOpened"]
 
@@ -47,10 +56,11 @@ class Holder:
         self._leave = asyncio.Event()
         self._owner = asyncio.get_running_loop().create_task(self._own(), name=f"owner of {adapter.name}")
 
-    # Life -------------------------------------------------------------------------------------------------------
+    # -- life ----------------------------------------------------------------------------------------------
 
-    async def opened(self, within: float = DEADLINE) -> bool:
+    async def opened(self) -> bool:
         """Wait for the set-up's end. False when it failed; then `error` says how."""
+        within = 2 * self.patience
         waiting = asyncio.get_running_loop().create_task(self._ready.wait(), name="set-up")
         await asyncio.wait({waiting}, timeout=within)
         if not waiting.done():
@@ -67,8 +77,9 @@ class Holder:
             return str(self.error)
         return "" if self.error is None else f"connect raised {describe(self.error)}"
 
-    async def close(self, within: float = DEADLINE) -> None:
+    async def close(self) -> None:
         """Tear down. What goes wrong is written to `trouble`. A second time is nothing."""
+        within = self.patience
         self._leave.set()
         await asyncio.wait({self._owner}, timeout=within)
         if not self._owner.done():
@@ -100,7 +111,9 @@ class Holder:
                 self._wrapper = wrapper
             else:
                 kind = type(wrapper).__name__
-                self.error = AdapterError(f"{where}: yields a {kind}; yield Wrapper(list_tools=..., call_tool=...)")
+                self.error = AdapterError(
+                    f"{where}: yields a {kind}; yield Wrapper(list_tools=..., call_tool=...)"
+                )
         self._ready.set()
         if self._wrapper is None:
             await generator.aclose()
@@ -117,7 +130,9 @@ class Holder:
         except BaseException as raised:
             self.trouble.append(f"tear-down raised {describe(raised)}")
         else:
-            self.error = AdapterError(f"{where}: yields twice; yield one Wrapper(...) between set-up and tear-down")
+            self.error = AdapterError(
+                f"{where}: yields twice; yield one Wrapper(...) between set-up and tear-down"
+            )
             await generator.aclose()
 
     async def _die(self, generator: Any, cancelled: BaseException) -> None:
@@ -129,7 +144,21 @@ class Holder:
         except BaseException as death:
             self.death = death
 
-    # Verbs ------------------------------------------------------------------------------------------------------
+    # -- verbs ---------------------------------------------------------------------------------------------
+
+    @property
+    def patience(self) -> float:
+        """Seconds in which whatever ends by itself has ended: the wrapper's own limit, and more."""
+        return max(DEADLINE, 2 * (self.claims.own_timeout or 0.0))
+
+    @property
+    def connections(self) -> int:
+        """How many connections the server has seen so far."""
+        return len(self.server.connections)
+
+    def same_connections(self, before: int) -> bool:
+        """True when nothing was dialled since there were `before`; who dials for each verb is excused."""
+        return self.claims.dials_per_operation or self.connections == before
 
     @property
     def claims(self) -> Claims:
@@ -177,13 +206,17 @@ class Holder:
         """The names of the tools as a user gets them."""
         return [tool.name for tool in await self.list_tools()]
 
-    def start_call(self, name: str, nonce: str | None = "", handle: Any = ABSENT, **arguments: Any) -> Pending[Outcome]:
-        """Start a call of the tool `name`, by the object that the last listing gave for it, or by `handle`."""
+    def start_call(
+        self, name: str, nonce: str | None = "", handle: Any = ABSENT, **arguments: Any
+    ) -> Pending[Outcome]:
+        """Start a call of the tool `name`, by what the last listing gave for it, or by `handle`."""
         chosen = self._handles.get(name, name) if handle is ABSENT else handle
         told = arguments if nonce is None else {"nonce": nonce, **arguments}
         return Pending(self._call(name, chosen, told), "call_tool")
 
-    async def call(self, name: str, nonce: str | None = "", handle: Any = ABSENT, **arguments: Any) -> Outcome:
+    async def call(
+        self, name: str, nonce: str | None = "", handle: Any = ABSENT, **arguments: Any
+    ) -> Outcome:
         """Call the tool `name`, and say what came of it; an exception is an outcome too.
 
         Raises:
@@ -202,7 +235,11 @@ class Holder:
             VerbFailed: It did not end.
         """
         listing = self.start_listing()
-        if await listing.ended() and listing.error is not None and not isinstance(listing.error, AdapterError):
+        if (
+            await listing.ended()
+            and listing.error is not None
+            and not isinstance(listing.error, AdapterError)
+        ):
             return None
         return [tool.name for tool in await listing.result()]
 
@@ -218,10 +255,17 @@ class Holder:
         claims, server = self.claims, self.server
         if not claims.makes("caches_listings"):
             return "nothing is kept"
-        if claims.makes("clock") and server.era == "modern" and isinstance(server.ttl_ms, int) and server.ttl_ms > 0:
+        if (
+            claims.makes("clock")
+            and server.era == "modern"
+            and isinstance(server.ttl_ms, int)
+            and server.ttl_ms > 0
+        ):
             await asyncio.sleep(server.ttl_ms / 1000)
             return "lapse"
-        if claims.makes("reacts_to_list_changed") and await server.notify_list_changed(principal=self.principal):
+        if claims.makes("reacts_to_list_changed") and await server.notify_list_changed(
+            principal=self.principal
+        ):
             await self.react()
             return "notice"
         for verb in ("refresh", "invalidate", "reconnect"):

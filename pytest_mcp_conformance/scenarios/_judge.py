@@ -84,8 +84,8 @@ current_judge: ContextVar[Judge] = ContextVar("current_judge")
 def check(rule: Rule) -> Iterator[None]:
     """State a verdict on `rule`: the block's assertions hold, or the rule is broken.
 
-    A verb that fails inside the block, or a wait in vain, breaks the rule as well. After a broken rule the scenario
-    goes on.
+    A verb that fails inside the block, or a wait in vain, breaks the rule as well. After a broken rule the
+    scenario goes on.
     """
     judge = current_judge.get()
     judged = judge.is_open(rule)
@@ -105,7 +105,7 @@ def check(rule: Rule) -> Iterator[None]:
 
 
 def leave_out(rule: Rule, reason: str) -> None:
-    """Say that the wrapper avoids, in a legal way, what `rule` is about here: it is not judged in this scenario."""
+    """Say that the wrapper avoids, in a legal way, what `rule` is about: it is not judged here."""
     current_judge.get().not_claimed(rule, reason)
 
 

@@ -1,4 +1,4 @@
-"""Whether an adapter promises what a rule needs: claims are known before a scenario, verbs once it is entered."""
+"""What a rule needs, and an adapter gives: claims are known at once, verbs when it is entered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def missing_claims(rule: Rule, claims: Claims, shown: frozenset[str] = frozenset
         shown: Claims that it does not make and that the wire showed all the same.
     """
     lacking = [
-        need for need in sorted(rule.needs)
+        need
+        for need in sorted(rule.needs)
         if not any(name in VERBS or name in shown or _made(name, claims) for name in need.split(" or "))
     ]
     return ", ".join(lacking)
@@ -28,7 +29,11 @@ def missing_verbs(rule: Rule, claims: Claims, wrapper: Wrapper) -> str:
     for need in sorted(rule.needs):
         names = need.split(" or ")
         verbs = [name for name in names if name in VERBS]
-        if verbs and not any(wrapper.has(name) for name in verbs) and not any(_made(n, claims) for n in names):
+        if (
+            verbs
+            and not any(wrapper.has(name) for name in verbs)
+            and not any(_made(n, claims) for n in names)
+        ):
             lacking.append(need)
     return ", ".join(lacking)
 

@@ -11,7 +11,17 @@ from typing import Any
 
 from pytest_mcp_conformance import clock as virtual
 from pytest_mcp_conformance.adapters import bare_sdk, is_bare_sdk
-from pytest_mcp_conformance.contract import EXCUSES, Adapter, AdapterError, Judgement, NotSpoken, Played, Probe, Rule, Verdict
+from pytest_mcp_conformance.contract import (
+    EXCUSES,
+    Adapter,
+    AdapterError,
+    Judgement,
+    NotSpoken,
+    Played,
+    Probe,
+    Rule,
+    Verdict,
+)
 from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.contract.connections import CLOSE_ENDS_EVERYTHING_IT_OPENED
 from pytest_mcp_conformance.history import Recorder, telling
@@ -27,7 +37,13 @@ __all__ = ["play"]
 
 
 def play(
-    scenario: Scenario, adapter: Adapter, *, era: str, way: str = "memory", variant: str = "", compare: bool = True
+    scenario: Scenario,
+    adapter: Adapter,
+    *,
+    era: str,
+    way: str = "memory",
+    variant: str = "",
+    compare: bool = True,
 ) -> Played:
     """Play one scenario once, in a loop and against a server of its own.
 
@@ -94,7 +110,9 @@ def _run(scenario: Scenario, adapter: Adapter, era: str, variant: str, unclaimed
 
         async with AsyncExitStack() as stack:
             stack.push_async_callback(look_around)
-            shared = (await stack.enter_async_context(adapter.shared()),) if adapter.shared is not None else ()
+            shared = (
+                (await stack.enter_async_context(adapter.shared()),) if adapter.shared is not None else ()
+            )
             connect = Connect(adapter, judge, scenario.rules, virtual.Clock(loop), shared)
             stack.push_async_callback(connect.close_all)
             run.returned = await scenario.play(server, connect, *([variant] if variant else []))
@@ -140,7 +158,13 @@ def _with_what_was_left(
     rest = "; ".join(left)
     if not rest:
         return judgements
-    leak = Judgement(CLOSE_ENDS_EVERYTHING_IT_OPENED.id, Verdict.BROKEN, f"left after close: {rest}", telling(history), hard=True)
+    leak = Judgement(
+        CLOSE_ENDS_EVERYTHING_IT_OPENED.id,
+        Verdict.BROKEN,
+        f"left after close: {rest}",
+        telling(history),
+        hard=True,
+    )
     return (*(each for each in judgements if each.rule != leak.rule), leak)
 
 
@@ -158,7 +182,9 @@ def _met(adapter: Adapter, era: str) -> str:
 def _probe(claim: str, adapter: Adapter, era: str) -> Probe:
     says = adapter.claims.makes(claim)
     run = _run(probes.BY_CLAIM[claim], adapter, era, "", {})
-    wire, detail = run.returned if run.returned is not None else (says, f"the probe said nothing: {run.failed}")
+    wire, detail = (
+        run.returned if run.returned is not None else (says, f"the probe said nothing: {run.failed}")
+    )
     return Probe(claim, says, wire, detail)
 
 
@@ -187,15 +213,21 @@ def _beside_the_sdk(
     bare = bare_sdk()
     if is_bare_sdk(adapter):
         return tuple(
-            replace(each, sdk="this is the SDK itself") if each.verdict is Verdict.BROKEN else each for each in judgements
+            replace(each, sdk="this is the SDK itself") if each.verdict is Verdict.BROKEN else each
+            for each in judgements
         )
     alone = play(scenario, bare, era=era, variant=variant, compare=False)
     there = {each.rule: each.verdict for each in alone.judgements}
-    said = {Verdict.KEPT: "keeps this rule", Verdict.BROKEN: "breaks this rule too"}
+    said: dict[Verdict | None, str] = {
+        Verdict.KEPT: "keeps this rule",
+        Verdict.BROKEN: "breaks this rule too",
+    }
     return tuple(
-        each if each.verdict is not Verdict.BROKEN else replace(
+        each
+        if each.verdict is not Verdict.BROKEN
+        else replace(
             each,
-            sdk=f"mcp {bare.version} alone {said.get(there.get(each.rule, Verdict.NOT_CLAIMED), 'makes no promise here')}",
+            sdk=f"mcp {bare.version} alone {said.get(there.get(each.rule), 'makes no promise here')}",
             inherited=there.get(each.rule) is Verdict.BROKEN,
         )
         for each in judgements

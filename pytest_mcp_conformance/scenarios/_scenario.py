@@ -10,7 +10,7 @@ from pytest_mcp_conformance.contract import BOTH, Rule
 
 __all__ = ["Scenario", "scenario"]
 
-Play = Callable[..., Coroutine[Any, Any, None]]
+Play = Callable[..., Coroutine[Any, Any, Any]]
 
 
 @dataclass(frozen=True)

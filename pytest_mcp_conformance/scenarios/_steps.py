@@ -14,7 +14,15 @@ from pytest_mcp_conformance.scenarios._judge import NotClaimed
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import Gate, Held, ScriptedServer
 
-__all__ = ["FirstListing", "arrives_or_ends", "definition", "edit", "elapsed", "first_listing", "says_changed"]
+__all__ = [
+    "FirstListing",
+    "arrives_or_ends",
+    "definition",
+    "edit",
+    "elapsed",
+    "first_listing",
+    "says_changed",
+]
 
 
 class FirstListing:
@@ -64,7 +72,9 @@ async def arrives_or_ends(gate: Gate, verb: Pending[Any]) -> bool:
     return bool(gate.held)
 
 
-async def says_changed(server: ScriptedServer, wrapper: Holder | None, connect: Connect, *, settled: bool = True) -> str:
+async def says_changed(
+    server: ScriptedServer, wrapper: Holder | None, connect: Connect, *, settled: bool = True
+) -> str:
     """Tell the wrapper that the tools changed: by a notice where it reacts to one, else by `invalidate`.
 
     Raises:
@@ -81,8 +91,12 @@ async def says_changed(server: ScriptedServer, wrapper: Holder | None, connect: 
 def definition(tool: Tool) -> dict[str, Any]:
     """A copy of what the wrapper shows of a tool, to compare later."""
     return deepcopy(
-        {"name": tool.name, "description": tool.description, "input": _plain(tool.input_schema),
-         "output": _plain(tool.output_schema)}
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "input": _plain(tool.input_schema),
+            "output": _plain(tool.output_schema),
+        }
     )
 
 
@@ -101,8 +115,8 @@ def edit(tools: Iterable[Tool]) -> int:
     return edited
 
 
-class elapsed:  # noqa: N801
-    """Seconds of the loop's time since the block was entered: `with elapsed() as spent: ...; spent.seconds`."""
+class elapsed:
+    """Seconds of the loop's time since `with elapsed() as spent:` was entered, as `spent.seconds`."""
 
     def __enter__(self) -> elapsed:
         self._loop = asyncio.get_running_loop()

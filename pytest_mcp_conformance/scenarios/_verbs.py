@@ -48,7 +48,11 @@ async def _in_a_thread(verb: Callable[..., Any], *arguments: Any) -> Any:
         try:
             returned = context.run(verb, *arguments)
         except BaseException as raised:
-            error = RuntimeError(f"{type(raised).__name__} out of a verb") if isinstance(raised, StopIteration) else raised
+            error = (
+                RuntimeError(f"{type(raised).__name__} out of a verb")
+                if isinstance(raised, StopIteration)
+                else raised
+            )
             _call_soon(loop, tell, outcome.set_exception, error)
         else:
             _call_soon(loop, tell, outcome.set_result, returned)
@@ -88,7 +92,7 @@ class Pending(Generic[T]):
         return asyncio.CancelledError() if self._task.cancelled() else self._task.exception()
 
     async def ended(self, within: float = DEADLINE) -> bool:
-        """Wait for its end, however it ends. False when `within` seconds of the loop's time were not enough."""
+        """Wait for its end, however it ends. False when `within` seconds of loop time were not enough."""
         await asyncio.wait({self._task}, timeout=within)
         return self._task.done()
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract.caching import EMPTY_LISTING_IS_A_LISTING, FAILED_REFETCH_EMPTIES_NOTHING, HANDED_OUT_LIST_IS_NOT_THE_CACHE, LATE_OLDER_LISTING_REPLACES_NOTHING, LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION, NOTICE_ENDS_FRESHNESS, OVERTAKEN_LISTING_IS_DISCARDED, PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL
+from pytest_mcp_conformance.contract.caching import (
+    EMPTY_LISTING_IS_A_LISTING,
+    FAILED_REFETCH_EMPTIES_NOTHING,
+    HANDED_OUT_LIST_IS_NOT_THE_CACHE,
+    LATE_OLDER_LISTING_REPLACES_NOTHING,
+    LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION,
+    NOTICE_ENDS_FRESHNESS,
+    OVERTAKEN_LISTING_IS_DISCARDED,
+    PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL,
+)
 from pytest_mcp_conformance.contract.checks import LATE_OLDER_LISTING_BRINGS_NO_SCHEMA_BACK
-from pytest_mcp_conformance.scenarios._holder import Holder
-
 from pytest_mcp_conformance.scenarios._connect import Connect
+from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.scenarios._steps import definition, edit, first_listing, says_changed
-from pytest_mcp_conformance.server import ABSENT, HOUR_MS, V1, V2, ScriptedServer, tool
+from pytest_mcp_conformance.server import ABSENT, HOUR_MS, V1, V2, ScriptedServer
 
 
 @scenario(PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL, variants=("private", "absent", "unknown"))
@@ -47,11 +55,12 @@ async def fresh_listing_meets_a_notice(server: ScriptedServer, connect: Connect)
             assert await wrapper.names() == ["a", "new"]
 
 
-@scenario(OVERTAKEN_LISTING_IS_DISCARDED, variants=("settled", "back_to_back"))
+@scenario(OVERTAKEN_LISTING_IS_DISCARDED, variants=("settled", "back_to_back", "answer_first"))
 async def overtaken_listing(server: ScriptedServer, connect: Connect, order: str) -> None:
     """The very first listing is answered, held on the wire, and overtaken by list_changed.
 
-    The late answer is a truth of the past: it is not what the wrapper serves.
+    The late answer is a truth of the past: it is not what the wrapper serves. It comes when the notice has
+    been read, right behind the notice, or right before it.
     """
     server.ttl_ms = HOUR_MS
     server.has_tools(*V1)
@@ -60,6 +69,8 @@ async def overtaken_listing(server: ScriptedServer, connect: Connect, order: str
         first = await first_listing(server, connect, gate)
         server.has_tools(*V2)
         gate.open()
+        if order == "answer_first":
+            first.late.release()
         await says_changed(server, first.wrapper, connect, settled=order == "settled")
         first.late.release()
     wrapper = await first.ended()
@@ -215,7 +226,10 @@ async def listing_after_a_new_connection(server: ScriptedServer, connect: Connec
             await server.settle()
             await _lists_anew(server, wrapper)
         else:
-            leave_out(LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION, "reconnect" if how == "reconnect" else "redials")
+            leave_out(
+                LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION,
+                "reconnect" if how == "reconnect" else "redials",
+            )
 
 
 async def _lists_anew(server: ScriptedServer, wrapper: Holder) -> None:

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract.calls import EQUAL_CALLS_GET_THEIR_OWN_ANSWERS, FAILED_CALL_IS_NEVER_REDIRECTED, FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE, GIVEN_UP_CALL_IS_CANCELLED_ON_THE_WIRE, LIMIT_BOUNDS_THE_WHOLE_VERB, ONE_CALL_IS_SENT_ONCE, RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT
-from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
-
 import asyncio
 
+from pytest_mcp_conformance.contract.calls import (
+    EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
+    FAILED_CALL_IS_NEVER_REDIRECTED,
+    FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
+    GIVEN_UP_CALL_IS_CANCELLED_ON_THE_WIRE,
+    LIMIT_BOUNDS_THE_WHOLE_VERB,
+    ONE_CALL_IS_SENT_ONCE,
+    RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER,
+    TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT,
+)
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.scenarios._steps import arrives_or_ends, elapsed
 from pytest_mcp_conformance.server import DEADLINE, V1, ScriptedServer
+from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
 
 FOR_EVER = float("inf")
 
 
-@scenario(ONE_CALL_IS_SENT_ONCE, variants=("wrong_answer", "error", "dropped", "timeout", "hidden_listing_fails"))
+@scenario(
+    ONE_CALL_IS_SENT_ONCE, variants=("wrong_answer", "error", "dropped", "timeout", "hidden_listing_fails")
+)
 async def one_call_one_frame(server: ScriptedServer, connect: Connect, cause: str) -> None:
     """A call fails in one way or another; within a minute it is not sent a second time."""
     server.has_tools(*V1)
@@ -37,13 +47,15 @@ async def one_call_one_frame(server: ScriptedServer, connect: Connect, cause: st
             server.fails("tools/call", -32603, "the tool broke")
         elif cause == "dropped":
             server.drops_on("tools/call")
-        with server.holding("tools/call", when=lambda _: cause in ("timeout", "hidden_listing_fails")) as gate:
+        with server.holding(
+            "tools/call", when=lambda _: cause in ("timeout", "hidden_listing_fails")
+        ) as gate:
             call = wrapper.start_call("a", "n1")
             if cause == "hidden_listing_fails" and await arrives_or_ends(gate, call):
                 server.fails("tools/list", times=FOR_EVER)
                 gate.open()
                 gate.release_all()
-            await call.ended()
+            await call.ended(wrapper.patience)
             await asyncio.sleep(60.0)
         sent = server.ledger.calls("n1")
         if cause == "hidden_listing_fails" and not sent:
@@ -68,7 +80,10 @@ async def two_equal_calls(server: ScriptedServer, connect: Connect) -> None:
             assert len(server.ledger.calls("same")) == 2
 
 
-@scenario(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, variants=("listing_fails", "listing_hangs", "refetch_fails"))
+@scenario(
+    RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER,
+    variants=("listing_fails", "listing_hangs", "refetch_fails"),
+)
 async def result_whatever_else_fails(server: ScriptedServer, connect: Connect, what: str) -> None:
     """A call is executed; a listing that goes with it fails, or is never answered.
 
@@ -84,7 +99,9 @@ async def result_whatever_else_fails(server: ScriptedServer, connect: Connect, w
         with server.holding("tools/call") as calls:
             call = wrapper.start_call("a", "n1")
             if not await arrives_or_ends(calls, call):
-                leave_out(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, "refuses a tool that it has not listed")
+                leave_out(
+                    RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, "refuses a tool that it has not listed"
+                )
                 return
             answer = calls.held[0]
             with server.holding("tools/list", when=lambda _: what == "listing_hangs"):
@@ -101,9 +118,9 @@ async def result_whatever_else_fails(server: ScriptedServer, connect: Connect, w
 
 @scenario(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS, variants=("reverse", "shuffled"))
 async def equal_calls_at_once(server: ScriptedServer, connect: Connect, order: str) -> None:
-    """Five calls of one tool are out at the same time; three get large answers, and none comes in order."""
+    """Five calls of one tool are out at the same time, and their answers do not come in order."""
     server.has_tools(*V1)
-    nonces = [f"n{n}" + ("-" * 20_000 if n < 3 else "") for n in range(5)]
+    nonces = [f"n{n}" for n in range(5)]
 
     async with connect(server) as wrapper:
         await wrapper.list_tools()
@@ -115,7 +132,7 @@ async def equal_calls_at_once(server: ScriptedServer, connect: Connect, order: s
             for nonce, call in zip(nonces, calls, strict=True):
                 outcome = await call.result()
                 assert outcome.ok
-                assert outcome.shows(nonce), f"the call {nonce[:2]} got another call's answer"
+                assert outcome.shows(nonce), f"the call {nonce} got another call's answer: {outcome}"
 
 
 @scenario(GIVEN_UP_CALL_IS_CANCELLED_ON_THE_WIRE, variants=("caller", "timeout"))
@@ -134,11 +151,13 @@ async def call_given_up(server: ScriptedServer, connect: Connect, by: str) -> No
         with server.holding("tools/call") as gate:
             call = wrapper.start_call("a", "n1")
             held = await gate.arrived()
-            await (call.cancel() if by == "caller" else call.ended())
+            await (call.cancel() if by == "caller" else call.ended(wrapper.patience))
             await server.settle()
-            cancelled = [frame.params.get("requestId") for frame in server.ledger.frames("notifications/cancelled")]
+            cancelled = [
+                frame.params.get("requestId") for frame in server.ledger.frames("notifications/cancelled")
+            ]
             with check(GIVEN_UP_CALL_IS_CANCELLED_ON_THE_WIRE):
-                assert cancelled == [held.request.id]
+                assert set(cancelled) == {held.request.id}
 
 
 @scenario(FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE)
@@ -148,7 +167,7 @@ async def siblings_of_a_failed_call(server: ScriptedServer, connect: Connect) ->
 
     async with connect(server) as wrapper:
         await wrapper.list_tools()
-        connections = len(server.connections)
+        before = wrapper.connections
         with server.holding("tools/call") as gate:
             calls = [wrapper.start_call("a", nonce) for nonce in ("n1", "n2", "n3")]
             await gate.arrived(3)
@@ -163,10 +182,12 @@ async def siblings_of_a_failed_call(server: ScriptedServer, connect: Connect) ->
                 assert outcome.shows("n3"), f"the sibling: {outcome}"
                 outcome = await wrapper.call("a", "n4")
                 assert outcome.shows("n4"), f"a later call: {outcome}"
-                assert len(server.connections) == connections, "dialled again"
+                assert wrapper.same_connections(before), "dialled again"
 
 
-@scenario(LIMIT_BOUNDS_THE_WHOLE_VERB, variants=("connect", "listing", "second_page", "call", "after_the_answer"))
+@scenario(
+    LIMIT_BOUNDS_THE_WHOLE_VERB, variants=("connect", "listing", "second_page", "call", "after_the_answer")
+)
 async def silent_server(server: ScriptedServer, connect: Connect, step: str) -> None:
     """The server falls silent at one step; the wrapper's own limit bounds the whole verb.
 
@@ -181,12 +202,14 @@ async def silent_server(server: ScriptedServer, connect: Connect, step: str) -> 
     if step == "connect":
         with server.holding(HANDSHAKE_METHOD[server.era]), elapsed() as spent:
             opening = connect.start(server)
-            await opening.ended()
+            await opening.ended(4 * limit)
             with check(LIMIT_BOUNDS_THE_WHOLE_VERB):
                 holder = await opening.result()
                 if holder.error is None:
-                    await holder.start_listing().ended()
-                assert spent.seconds <= 1.5 * limit, f"connect ended after {spent.seconds:g} s of {limit:g} s"
+                    await holder.start_listing().ended(4 * limit)
+                assert spent.seconds <= 1.5 * limit, (
+                    f"connect ended after {spent.seconds:g} s; the limit is {limit:g} s"
+                )
         reached(server.connections, "nothing was dialled")
         return
     async with connect(server) as wrapper:
@@ -207,7 +230,9 @@ async def _silent_later(server: ScriptedServer, wrapper: Holder, step: str, limi
             return
         if step in ("second_page", "after_the_answer"):
             await asyncio.sleep(0.9 * limit)
-            with server.holding("tools/list", when=lambda r: step == "after_the_answer" or "cursor" in r.params):
+            with server.holding(
+                "tools/list", when=lambda r: step == "after_the_answer" or "cursor" in r.params
+            ):
                 if step == "after_the_answer":
                     gate.open()
                 gate.held[0].release()
@@ -216,7 +241,9 @@ async def _silent_later(server: ScriptedServer, wrapper: Holder, step: str, limi
             await verb.ended(4 * limit)
         with check(LIMIT_BOUNDS_THE_WHOLE_VERB):
             assert verb.done, f"{verb.step} still runs after {spent.seconds:g} s; the limit is {limit:g} s"
-            assert spent.seconds <= 1.5 * limit, f"{verb.step} ended after {spent.seconds:g} s; the limit is {limit:g} s"
+            assert spent.seconds <= 1.5 * limit, (
+                f"{verb.step} ended after {spent.seconds:g} s; the limit is {limit:g} s"
+            )
 
 
 @scenario(TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT)
@@ -226,7 +253,7 @@ async def tool_that_says_it_failed(server: ScriptedServer, connect: Connect) -> 
 
     async with connect(server) as wrapper:
         await wrapper.list_tools()
-        connections = len(server.connections)
+        before = wrapper.connections
         server.answers("a", is_error=True, text="bad date: try 2026-01-31")
         outcome = await wrapper.call("a", "n1")
         reached(server.ledger.calls("n1"), "the call was not sent")
@@ -236,7 +263,7 @@ async def tool_that_says_it_failed(server: ScriptedServer, connect: Connect) -> 
             server.answers("a")
             outcome = await wrapper.call("a", "n2")
             assert outcome.ok, f"the next call: {outcome}"
-            assert len(server.connections) == connections, "taken for a lost connection"
+            assert wrapper.same_connections(before), "taken for a lost connection"
 
 
 @scenario(FAILED_CALL_IS_NEVER_REDIRECTED, variants=("error", "dropped", "refused"))

@@ -27,7 +27,9 @@ def probe(claim: str) -> Callable[[Callable[..., Coroutine[Any, Any, Seen]]], Sc
     """Declare the probe of `claim`."""
 
     def declare(play: Callable[..., Coroutine[Any, Any, Seen]]) -> Scenario:
-        found = Scenario(f"claim_{claim}", (), play, (play.__doc__ or "").strip(), frozenset(ERAS), claim=claim)
+        found = Scenario(
+            f"claim_{claim}", (), play, (play.__doc__ or "").strip(), frozenset(ERAS), claim=claim
+        )
         BY_CLAIM[claim] = found
         return found
 
@@ -98,7 +100,9 @@ async def pages_of_a_listing(server: ScriptedServer, connect: Connect) -> Seen:
         if not wrapper.has("list_page"):
             return True, "page two cannot be reached: give the verb list_page, or follow the pages"
         tools, cursor = await wrapper.verb("list_page", None)
-        reached(cursor == "c2", f"list_page gave {len(list(tools))} tools and the cursor {cursor!r}, not 'c2'")
+        reached(
+            cursor == "c2", f"list_page gave {len(list(tools))} tools and the cursor {cursor!r}, not 'c2'"
+        )
         await wrapper.verb("list_page", cursor)
         asked = [frame.params.get("cursor") for frame in server.ledger.listings()]
     return "c2" not in asked, f"list_tools returned {names}, list_page asked for {asked}"
@@ -143,7 +147,10 @@ async def verb_against_a_silent_server(server: ScriptedServer, connect: Connect)
             ended = await call.ended(3600.0)
             seconds = spent.seconds
             await call.cancel()
-    return ended, f"a call ended by itself after {seconds:g} s" if ended else "a call was still out after an hour"
+    return (
+        ended,
+        f"a call ended by itself after {seconds:g} s" if ended else "a call was still out after an hour",
+    )
 
 
 @probe("single_flight")
@@ -185,5 +192,3 @@ async def connections_of_three_verbs(server: ScriptedServer, connect: Connect) -
 
 def _listens(server: ScriptedServer) -> list[Any]:
     return server.ledger.frames("subscriptions/listen")
-
-

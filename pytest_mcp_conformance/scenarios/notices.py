@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from pytest_mcp_conformance.contract.notices import END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST, EVERY_CONNECTION_IS_LISTENED_TO, NOTICE_HANDLING_NEVER_BLOCKS_ANSWERS, NOTICE_ON_ANY_CHANNEL_RENEWS_THE_LIST, NOTICE_REACHES_ITS_OWN_CLIENT
-from pytest_mcp_conformance.contract import MODERN
 from itertools import pairwise
-from pytest_mcp_conformance.server.connection import Connection
-from pytest_mcp_conformance.history import Event
 
+from pytest_mcp_conformance.contract import MODERN
+from pytest_mcp_conformance.contract.notices import (
+    END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST,
+    EVERY_CONNECTION_IS_LISTENED_TO,
+    NOTICE_HANDLING_NEVER_BLOCKS_ANSWERS,
+    NOTICE_ON_ANY_CHANNEL_RENEWS_THE_LIST,
+    NOTICE_REACHES_ITS_OWN_CLIENT,
+)
+from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.scenarios._steps import elapsed
 from pytest_mcp_conformance.server import HOUR_MS, V1, V2, ScriptedServer
+from pytest_mcp_conformance.server.connection import Connection
 
 REFUSED = 200
 """A wrapper that asks more often than this for a stream that is refused is taken for one that never stops."""
@@ -59,7 +65,9 @@ async def subscription_of_each_connection(server: ScriptedServer, connect: Conne
             asked = server.ledger.frames("subscriptions/listen", since=mark)
             filters = [frame.params.get("notifications", {}) for frame in asked]
         with check(EVERY_CONNECTION_IS_LISTENED_TO):
-            assert any(each.get("toolsListChanged") for each in filters), f"the {time} connection asked for {filters}"
+            assert any(each.get("toolsListChanged") for each in filters), (
+                f"the {time} connection asked for {filters}"
+            )
 
 
 @scenario(END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST, variants=("result", "cancelled", "error"), eras=MODERN)
@@ -78,14 +86,15 @@ async def subscription_ends(server: ScriptedServer, connect: Connect, how: str) 
             server.has_tools(*V2)
             mark = server.ledger.mark
             server.end_subscriptions(how)
-            await server.settle()
+            await wrapper.react()
             with check(END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST):
                 assert await wrapper.names() == ["a", "new"]
         with check(END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST):
             outcome = await call.result()
             assert outcome.shows("n1"), f"a call that was out when the stream ended: {outcome}"
             await server.ledger.until(
-                lambda: bool(server.ledger.frames("subscriptions/listen", since=mark)), "the stream opened again"
+                lambda: bool(server.ledger.frames("subscriptions/listen", since=mark)),
+                "the stream opened again",
             )
 
 
@@ -113,12 +122,14 @@ async def subscription_is_refused(server: ScriptedServer, connect: Connect) -> N
         gaps = [later - earlier for earlier, later in pairwise(asked)]
         with check(END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST):
             assert len(asked) <= REFUSED, f"asked {len(asked)} times within {asked[REFUSED - 1]:g} s"
-            assert len(gaps) < 20 or gaps[-1] > gaps[0], f"asked {len(asked)} times, always {gaps[-1]:g} s apart"
+            assert len(gaps) < 20 or gaps[-1] > gaps[0], (
+                f"asked {len(asked)} times, always {gaps[-1]:g} s apart"
+            )
 
 
 @scenario(NOTICE_HANDLING_NEVER_BLOCKS_ANSWERS)
 async def notice_while_a_call_is_out(server: ScriptedServer, connect: Connect) -> None:
-    """A notice comes while a call is out; whatever the wrapper fetches for it is answered, then the call is."""
+    """A notice comes while a call is out; what the wrapper fetches for it is answered, then the call."""
     server.has_tools(*V1)
 
     async with connect(server) as wrapper:
@@ -129,7 +140,9 @@ async def notice_while_a_call_is_out(server: ScriptedServer, connect: Connect) -
             answer = await calls.arrived()
             server.has_tools(*V1, "more")
             if not await server.notify_list_changed():
-                leave_out(NOTICE_HANDLING_NEVER_BLOCKS_ANSWERS, "opened no channel on which a notice may be sent")
+                leave_out(
+                    NOTICE_HANDLING_NEVER_BLOCKS_ANSWERS, "opened no channel on which a notice may be sent"
+                )
                 return
             listings.open()
             listings.release_all()
@@ -146,7 +159,7 @@ async def notice_while_a_call_is_out(server: ScriptedServer, connect: Connect) -
 
 @scenario(NOTICE_REACHES_ITS_OWN_CLIENT)
 async def notice_for_one_of_two(server: ScriptedServer, connect: Connect) -> None:
-    """Two holders with equal settings; notices go to the second one, the later one after the first has closed."""
+    """Two holders with equal settings; notices go to the second, and again after the first has closed."""
     server.ttl_ms = HOUR_MS
     server.has_tools(*V1)
 

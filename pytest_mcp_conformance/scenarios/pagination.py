@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract.pagination import BROKEN_WALK_IS_A_FAILED_LIST, CURSOR_GOES_BACK_UNCHANGED, EMPTY_CURSOR_IS_FOLLOWED, LIST_HOLDS_ALL_PAGES, NO_PAGE_SIZE_ENDS_THE_WALK, REPEATING_CURSOR_ENDS_THE_WALK
-
 from typing import Any
 
+from pytest_mcp_conformance.contract.pagination import (
+    BROKEN_WALK_IS_A_FAILED_LIST,
+    CURSOR_GOES_BACK_UNCHANGED,
+    EMPTY_CURSOR_IS_FOLLOWED,
+    LIST_HOLDS_ALL_PAGES,
+    NO_PAGE_SIZE_ENDS_THE_WALK,
+    REPEATING_CURSOR_ENDS_THE_WALK,
+)
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.server import ABSENT, V1, ScriptedServer, tool
 
-CURSORS = (" x ", "2", "null", "%2F+=", "\"quoted\"", "\u0434\u0430\u043b\u0435\u0435 \u2192", "{}", "c" * 8192)
+CURSORS = (" x ", "2", "null", "%2F+=", '"quoted"', "\u0434\u0430\u043b\u0435\u0435 \u2192", "{}", "c" * 8192)
 """Texts that a client might trim, decode, parse or cut."""
 
 FRAMES = 10_000
@@ -112,7 +118,10 @@ async def second_page_fails(server: ScriptedServer, connect: Connect) -> None:
         with check(BROKEN_WALK_IS_A_FAILED_LIST):
             served = await wrapper.try_names()
             assert served in (None, ["a", "old"], ["a", "new"])
-        reached(server.ledger.frames("tools/list", kind="failed", since=mark), "the second page was never asked for")
+        reached(
+            server.ledger.frames("tools/list", kind="failed", since=mark),
+            "the second page was never asked for",
+        )
         if served != ["a", "new"] and wrapper.claims.checks_output == "refuses":
             again = server.ledger.mark
             outcome = await wrapper.call("a", "n1", handle=kept)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract.tenants import FRAMES_CARRY_ONLY_THEIR_OWN_HEADERS, LISTS_AND_CHECKS_STAY_WITH_THEIR_PRINCIPAL, PRINCIPALS_NEVER_SHARE_A_SESSION, QUESTIONS_REACH_THEIR_OWN_PRINCIPAL
-
+from pytest_mcp_conformance.contract.tenants import (
+    FRAMES_CARRY_ONLY_THEIR_OWN_HEADERS,
+    LISTS_AND_CHECKS_STAY_WITH_THEIR_PRINCIPAL,
+    PRINCIPALS_NEVER_SHARE_A_SESSION,
+    QUESTIONS_REACH_THEIR_OWN_PRINCIPAL,
+)
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
@@ -20,7 +24,7 @@ ALIKE: dict[str, tuple[str | None, str | None]] = {
 
 @scenario(FRAMES_CARRY_ONLY_THEIR_OWN_HEADERS)
 async def frames_of_two_principals(server: ScriptedServer, connect: Connect) -> None:
-    """Two principals connect, list, call and get notices, interleaved; each frame is on its owner's connection."""
+    """Two principals list, call and get notices, interleaved; each frame is on its owner's connection."""
     server.has_tools(*V1)
 
     async with connect(server, "A") as a, connect(server, "B") as b:
@@ -33,6 +37,7 @@ async def frames_of_two_principals(server: ScriptedServer, connect: Connect) -> 
             gate.release_all((2, 1))
             for call in calls:
                 await call.ended()
+        await a.react()
         for holder, name in ((a, "A"), (b, "B")):
             mark = server.ledger.mark
             await holder.list_tools()
@@ -57,7 +62,6 @@ async def principals_that_look_alike(server: ScriptedServer, connect: Connect, k
             server.has_tools(f"of {principal}", principal=principal)
 
     async with connect(server, one) as first, connect(server, other) as second:
-        await first.call("everybodys", "first")
         for holder, principal, nonce in ((first, one, "n1"), (second, other, "n2")):
             expected = "everybodys" if principal is None else f"of {principal}"
             with check(PRINCIPALS_NEVER_SHARE_A_SESSION):
@@ -86,7 +90,9 @@ async def schemas_of_two_principals(server: ScriptedServer, connect: Connect) ->
             for holder, own in ((a, int), (b, str)):
                 outcome = await holder.call("a", f"{value} for {holder.principal}")
                 with check(LISTS_AND_CHECKS_STAY_WITH_THEIR_PRINCIPAL):
-                    assert outcome.ok is isinstance(value, own), f"{value!r} for {holder.principal}: {outcome}"
+                    assert outcome.ok is isinstance(value, own), (
+                        f"{value!r} for {holder.principal}: {outcome}"
+                    )
         reached(server.ledger.calls(), "no call was sent")
 
 

@@ -6,6 +6,16 @@ from pytest_mcp_conformance.server.script import HOUR_MS, ScriptedServer
 from pytest_mcp_conformance.server.tools import ABSENT, V1, V2, output, tool
 
 __all__ = [
-    "ABSENT", "DEADLINE", "HOUR_MS", "V1", "V2", "Gate", "Held", "Ledger", "NotReached", "ScriptedServer",
-    "output", "tool",
+    "ABSENT",
+    "DEADLINE",
+    "HOUR_MS",
+    "V1",
+    "V2",
+    "Gate",
+    "Held",
+    "Ledger",
+    "NotReached",
+    "ScriptedServer",
+    "output",
+    "tool",
 ]

@@ -11,7 +11,14 @@ from pytest_mcp_conformance.server.tools import ABSENT
 
 __all__ = ["Answer", "result_of"]
 
-_BY_TYPE: dict[str, Any] = {"integer": 1, "number": 1.5, "string": "x", "boolean": True, "array": [], "object": {}}
+_BY_TYPE: dict[str, Any] = {
+    "integer": 1,
+    "number": 1.5,
+    "string": "x",
+    "boolean": True,
+    "array": [],
+    "object": {},
+}
 
 
 @dataclass(frozen=True)
@@ -20,7 +27,7 @@ class Answer:
 
     Attributes:
         out: The value of the field `out`.
-        structured: The whole structured content, in place of one made from `out`; `ABSENT` leaves it to `out`.
+        structured: The whole structured content; `ABSENT` has one made from `out`.
         bare: Leave the structured content out altogether.
         text: The text, in place of the structured content as JSON.
         is_error: Say that the tool failed.

@@ -12,7 +12,7 @@ __all__ = ["Catalogue", "Pages"]
 
 Entry = Mapping[str, Any]
 Lister = Callable[[Any], "tuple[Sequence[Any], Any] | None"]
-"""Takes a cursor (`ABSENT` for the first page); gives tools and next cursor, or `None` for a cursor it never gave."""
+"""Takes a cursor (`ABSENT` at first); gives tools and next cursor, or `None` for a cursor it never gave."""
 
 
 class Pages:
@@ -24,7 +24,9 @@ class Pages:
 
     def __call__(self, cursor: Any) -> tuple[Sequence[Any], Any] | None:
         """The page that `cursor` names."""
-        place = 0 if cursor is ABSENT else next((i + 1 for i, c in enumerate(self._cursors) if c == cursor), None)
+        place = (
+            0 if cursor is ABSENT else next((i + 1 for i, c in enumerate(self._cursors) if c == cursor), None)
+        )
         if place is None or place >= len(self._pages):
             return None
         return self._pages[place], self._cursors[place]

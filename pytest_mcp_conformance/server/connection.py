@@ -24,14 +24,19 @@ class Connection:
     Args:
         server: The script that answers.
         number: From 1, in the order of opening.
-        sink: Takes each frame for the client with the id of the request that it belongs to, and `None` once the
-            server hangs up. Called in the task that caused the frame; must not wait.
+        sink: Takes each frame for the client with the id of the request that it belongs to, and `None` once
+            the server hangs up. Called in the task that caused the frame; must not wait.
         principal: Whoever the credentials stand for.
         headers: What the client sent along.
     """
 
     def __init__(
-        self, server: ScriptedServer, number: int, sink: Sink, principal: str | None, headers: Mapping[str, str]
+        self,
+        server: ScriptedServer,
+        number: int,
+        sink: Sink,
+        principal: str | None,
+        headers: Mapping[str, str],
     ) -> None:
         self.server = server
         self.number = number
@@ -45,7 +50,9 @@ class Connection:
 
     def record_opening(self) -> None:
         """Write that it is open."""
-        self._record("opened", text=f"a connection to {self.server.name}" if self.server.name != "server" else "")
+        self._record(
+            "opened", text=f"a connection to {self.server.name}" if self.server.name != "server" else ""
+        )
 
     def receive(self, message: Message, headers: Mapping[str, str] | None = None) -> None:
         """Take one frame of the client and answer it as the script says."""
@@ -56,7 +63,9 @@ class Connection:
             self._record("replied", message, id=message.get("id"))
             return
         kind = "asked" if "id" in message else "told"
-        event = self._record(kind, message, id=message.get("id"), method=method, headers=headers or self.headers)
+        event = self._record(
+            kind, message, id=message.get("id"), method=method, headers=headers or self.headers
+        )
         if kind == "asked":
             self._asked[event.id] = method
             self.server.on_request(self, event)
@@ -74,7 +83,9 @@ class Connection:
 
     def notify(self, method: str, params: Message | None = None, *, related: Any = None) -> None:
         """Send a notification, with the request that it belongs to where there is one."""
-        self.send({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})}, related=related)
+        self.send(
+            {"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})}, related=related
+        )
 
     def send(self, message: Message, *, related: Any = None) -> None:
         """Send any frame. On a connection that is closed it is nothing."""
@@ -92,7 +103,9 @@ class Connection:
     def subscribe(self, request: Event) -> None:
         """Open the listen stream that `request` asked for, and acknowledge it."""
         granted = {
-            key: value for key, value in dict(request.params.get("notifications") or {}).items() if key in self.server.grants
+            key: value
+            for key, value in dict(request.params.get("notifications") or {}).items()
+            if key in self.server.grants
         }
         self.subscriptions[request.id] = granted
         stamp = {"notifications": granted, "_meta": {SUBSCRIPTION: request.id}}
@@ -107,7 +120,9 @@ class Connection:
                 result = {"resultType": "complete", "_meta": {SUBSCRIPTION: number}}
                 self.send({"jsonrpc": "2.0", "id": number, "result": result}, related=number)
             elif how == "cancelled":
-                self.notify("notifications/cancelled", {"requestId": number, "reason": "teardown"}, related=number)
+                self.notify(
+                    "notifications/cancelled", {"requestId": number, "reason": "teardown"}, related=number
+                )
             else:
                 error = {"code": -32603, "message": "the stream was cut"}
                 self.send({"jsonrpc": "2.0", "id": number, "error": error}, related=number)

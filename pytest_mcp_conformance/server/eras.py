@@ -54,7 +54,11 @@ def stamped(result: Mapping[str, Any], era: str, **hints: Any) -> dict[str, Any]
     """`result` as the era frames it: modern results carry `resultType` and, where given, cache hints."""
     if era == "handshake":
         return dict(result)
-    return {**result, "resultType": "complete", **{key: value for key, value in hints.items() if value is not ABSENT}}
+    return {
+        **result,
+        "resultType": "complete",
+        **{key: value for key, value in hints.items() if value is not ABSENT},
+    }
 
 
 def asked_version(params: Mapping[str, Any]) -> str:

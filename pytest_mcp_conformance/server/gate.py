@@ -82,7 +82,9 @@ class Gate:
 
     def takes(self, request: Event) -> bool:
         """True when the answer to `request` is to be held."""
-        return not self._closed and request.method == self.method and (self._when is None or self._when(request))
+        return (
+            not self._closed and request.method == self.method and (self._when is None or self._when(request))
+        )
 
     async def arrived(self, nth: int = 1, *, deadline: float = DEADLINE) -> Held:
         """Wait for the nth request that is held (from 1).

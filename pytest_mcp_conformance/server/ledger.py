@@ -50,7 +50,7 @@ class Ledger:
         kind: str | tuple[str, ...] = ("asked", "told"),
         since: int = 0,
         connection: int | None = None,
-        principal: str | None | type[Ellipsis] = Ellipsis,  # type: ignore[valid-type]
+        principal: str | type[Ellipsis] | None = Ellipsis,  # type: ignore[valid-type]
         where: Callable[[Event], bool] | None = None,
     ) -> list[Event]:
         """The frames of `kind` (by default the client's) that match.
@@ -71,7 +71,7 @@ class Ledger:
             and self._owns(event.connection)
             and (method is None or event.method == method)
             and (connection is None or event.connection == connection)
-            and (principal is Ellipsis or event.principal == principal)
+            and (principal is ... or event.principal == principal)
             and (where is None or where(event))
         ]
 
@@ -118,7 +118,9 @@ class Ledger:
                 raise NotReached(f"{what}: not seen within {deadline:g} s; " + _last(self.history))
 
 
-_WIRE = frozenset({"opened", "closed", "asked", "told", "replied", "answered", "failed", "noticed", "requested"})
+_WIRE = frozenset(
+    {"opened", "closed", "asked", "told", "replied", "answered", "failed", "noticed", "requested"}
+)
 
 
 def _last(history: Recorder) -> str:

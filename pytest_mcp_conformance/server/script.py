@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.clock import settle
@@ -54,7 +55,9 @@ class ScriptedServer:
         generation: How many times the tools were changed.
     """
 
-    def __init__(self, era: str = "handshake", *, name: str = "server", history: Recorder | None = None) -> None:
+    def __init__(
+        self, era: str = "handshake", *, name: str = "server", history: Recorder | None = None
+    ) -> None:
         if era not in ERAS:
             raise UsageError(f"unknown era {era!r}: a server speaks {' or '.join(ERAS)}")
         self.era = era
@@ -64,7 +67,12 @@ class ScriptedServer:
         self.ledger = Ledger(self.history, lambda number: any(c.number == number for c in self.connections))
         self.ttl_ms: Any = 0
         self.cache_scope: Any = "private"
-        self.grants = {"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"}
+        self.grants = {
+            "toolsListChanged",
+            "promptsListChanged",
+            "resourcesListChanged",
+            "resourceSubscriptions",
+        }
         self.versions: tuple[str, ...] = eras.HANDSHAKE_VERSIONS
         self.refusing = False
         self.generation = 0
@@ -73,10 +81,10 @@ class ScriptedServer:
         self._steps: list[_Step] = []
         self._gates: list[Gate] = []
 
-    # What it says -----------------------------------------------------------------------------------------------
+    # -- what it says --------------------------------------------------------------------------------------
 
     def has_tools(self, *tools: str | Mapping[str, Any], principal: str | None = None) -> None:
-        """List these tools from now on: names, or entries as on the wire; for everybody or for one principal."""
+        """List these tools from now on, names or entries, for everybody or for one principal."""
         self.pages(tools, principal=principal)
 
     def pages(
@@ -97,7 +105,9 @@ class ScriptedServer:
         """List by a function from now on: it takes a cursor, and gives tools and next cursor."""
         self._catalogue.set(lister, principal)
         self.generation += 1
-        self.history.record("changed", text=f"tools changed (-> {self.generation})", generation=self.generation)
+        self.history.record(
+            "changed", text=f"tools changed (-> {self.generation})", generation=self.generation
+        )
 
     def answers(self, name: str, out: Any = ABSENT, **how: Any) -> None:
         """Answer calls of `name` like this from now on, listed or not; `how` is as in `Answer`."""
@@ -113,7 +123,12 @@ class ScriptedServer:
         when: Callable[[Event], bool] | None = None,
     ) -> None:
         """Answer the next `times` requests of `method` with a JSON-RPC error."""
-        self.acts(method, lambda connection, request: connection.fail(request, code, message), times=times, when=when)
+        self.acts(
+            method,
+            lambda connection, request: connection.fail(request, code, message),
+            times=times,
+            when=when,
+        )
 
     def gives(self, method: str, result: Any, *, times: float = 1) -> None:
         """Answer the next `times` requests of `method` with this very result, however malformed."""
@@ -140,7 +155,7 @@ class ScriptedServer:
         self._steps.clear()
         self.refusing = False
 
-    # When it says it --------------------------------------------------------------------------------------------
+    # -- when it says it -----------------------------------------------------------------------------------
 
     def holding(self, method: str, *, when: Callable[[Event], bool] | None = None) -> Gate:
         """Hold the answers to `method` inside a `with` block; the request's arrival freezes the answer."""
@@ -149,7 +164,11 @@ class ScriptedServer:
         return gate
 
     async def notify_list_changed(
-        self, *, principal: Any = Ellipsis, connections: Sequence[Connection] | None = None, settled: bool = True
+        self,
+        *,
+        principal: str | EllipsisType | None = ...,
+        connections: Sequence[Connection] | None = None,
+        settled: bool = True,
     ) -> int:
         """Send the tools' change notice to every connection that may get it, and let it be read.
 
@@ -163,7 +182,7 @@ class ScriptedServer:
         """
         sent = 0
         for connection in self.connections if connections is None else connections:
-            if principal is Ellipsis or connection.principal == principal:
+            if principal is ... or connection.principal == principal:
                 sent += connection.list_changed()
         if settled:
             await settle()
@@ -182,7 +201,7 @@ class ScriptedServer:
         for connection in self.connections:
             connection.drop()
 
-    # Ways in ----------------------------------------------------------------------------------------------------
+    # -- ways in -------------------------------------------------------------------------------------------
 
     def dial(self, principal: str | None = None) -> Dial:
         """The way in for one holder."""
@@ -208,7 +227,7 @@ class ScriptedServer:
         """A second server of the same era, with a script of its own, writing into the same history."""
         return ScriptedServer(self.era, name=name, history=self.history)
 
-    # Answering --------------------------------------------------------------------------------------------------
+    # -- answering -----------------------------------------------------------------------------------------
 
     def on_request(self, connection: Connection, request: Event) -> None:
         """Answer one request: by a scripted step, else as the script stands now; held where a gate stands."""
@@ -220,7 +239,9 @@ class ScriptedServer:
             gate.held.append(Held(connection, request, answer))
 
     def _reply(self, connection: Connection, request: Event) -> Callable[[], None]:
-        step = next((s for s in self._steps if s.method == request.method and (not s.when or s.when(request))), None)
+        step = next(
+            (s for s in self._steps if s.method == request.method and (not s.when or s.when(request))), None
+        )
         if step is not None:
             step.left -= 1
             if step.left <= 0:
@@ -239,7 +260,10 @@ class ScriptedServer:
         method = request.method
         if method == "initialize":
             if self.era == "modern":
-                supported = {"supported": [eras.MODERN_VERSION], "requested": request.params.get("protocolVersion")}
+                supported = {
+                    "supported": [eras.MODERN_VERSION],
+                    "requested": request.params.get("protocolVersion"),
+                }
                 raise _Refused(eras.UNSUPPORTED_VERSION, "Unsupported protocol version", supported)
             return eras.initialized(request.params, self.versions)
         if method == "ping":

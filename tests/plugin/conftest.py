@@ -12,11 +12,13 @@ import pytest
 # What a run inside this process imports is taken out of sys.modules at its end. Imported here, the modules
 # are the same in every run, and are loaded once.
 from pytest_mcp_conformance.plugin import active, second
+from pytest_mcp_conformance.scenarios import _player
 from tests.plugin import stand_in
 from tests.plugin.helpers import declared, hook
 
 assert active
 assert second
+assert _player
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., pytest.RunResult]

@@ -9,12 +9,14 @@ what it does not name is kept. Beside rules it knows `trouble`, `exit`, `interru
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from pytest_mcp_conformance import scenarios
 from pytest_mcp_conformance.contract import (
     BOTH,
     HANDSHAKE,
@@ -26,6 +28,16 @@ from pytest_mcp_conformance.contract import (
     Probe,
     Verdict,
 )
+
+REAL = "pytest_mcp_conformance.scenarios"
+if REAL not in sys.modules:
+    # A process of its own needs nothing of the real catalogue, which imports the SDK.
+    package, player = ModuleType(REAL), ModuleType(f"{REAL}._player")
+    package.__path__ = find_spec(REAL).submodule_search_locations
+    sys.modules |= {REAL: package, player.__name__: player}
+    package._player, package.CATALOGUE, player.play = player, (), None
+
+from pytest_mcp_conformance import scenarios
 from pytest_mcp_conformance.scenarios import _player
 from pytest_mcp_conformance.scenarios._scenario import Scenario
 

@@ -29,7 +29,8 @@ def test_each_wrapper_has_a_line_of_counts(run, pytester):
 def test_what_is_to_be_looked_at_has_a_line_each(adapter, run, pytester):
     pytester.path.joinpath("gaps.toml").write_text(GAPS)
     adapter(
-        "CCH-13=broken CCH-15=unknown CALL-1=not-testable NTC-1=broken TOOL-2=broken claim:caches_listings=yes"
+        "CCH-13=broken CCH-15=unknown CALL-1=not-testable NTC-1=broken TOOL-2=broken "
+        "claim:caches_listings=yes"
     )
     lines = section(run, "--mcp-known-gaps=gaps.toml")
     assert [line[:24].rstrip() for line in lines[1:]] == [
@@ -45,9 +46,9 @@ def test_what_is_to_be_looked_at_has_a_line_each(adapter, run, pytester):
 
 def test_trouble_is_told_with_its_item(adapter, run):
     adapter("trouble")
-    assert section(run, "--mcp-rule=CALL-1")[1:] == [
-        "  trouble       task 'poller' is still running  [mcp-conformance::one_request_a_call[acme-memory-modern]]"
-    ]
+    item = "mcp-conformance::one_request_a_call[acme-memory-modern]"
+    lines = section(run, "--mcp-rule=CALL-1")[1:]
+    assert lines == [f"  trouble       task 'poller' is still running  [{item}]"]
 
 
 def test_a_fault_of_the_sdk_is_marked_as_inherited(adapter, run, monkeypatch):

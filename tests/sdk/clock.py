@@ -13,7 +13,7 @@ import anyio
 T = TypeVar("T")
 
 
-class _Selector(selectors.DefaultSelector):  # type: ignore[misc, valid-type]
+class _Selector(selectors.DefaultSelector):
     now = 0.0
 
     def select(self, timeout: float | None = None) -> Any:
@@ -34,7 +34,9 @@ class _Loop(asyncio.SelectorEventLoop):
 
 def run(scene: Callable[..., Awaitable[T]], *args: Any, **kwargs: Any) -> T:
     """Play `scene` to its end, in fake time."""
-    return anyio.run(partial(scene, *args, **kwargs), backend="asyncio", backend_options={"loop_factory": _Loop})
+    return anyio.run(
+        partial(scene, *args, **kwargs), backend="asyncio", backend_options={"loop_factory": _Loop}
+    )
 
 
 async def quiet() -> None:

@@ -32,7 +32,7 @@ CAPABILITIES = {"tools": {"listChanged": True}}
 
 
 def tool(name: str, out: str | dict[str, Any] | None = None) -> dict[str, Any]:
-    """A tool whose answer holds `out`, of a JSON type or by a schema; without `out` it declares no output schema."""
+    """A tool that gives `out`, of a JSON type or by a schema; without `out` it declares no output schema."""
     definition: dict[str, Any] = {"name": name, "inputSchema": {"type": "object"}}
     if out is not None:
         schema = {"type": out} if isinstance(out, str) else out
@@ -59,8 +59,9 @@ class Parked:
 class Peer:
     """One server with one connection.
 
-    `pages` are what `tools/list` gives, `gives` the value that a tool answers. Requests of a method in `holds` wait
-    in `parked`, those of a method in `refuses` get an error. `frames` is what the client sent, oldest first.
+    `pages` are what `tools/list` gives, `gives` the value that a tool answers. Requests of a method in
+    `holds` wait in `parked`, those of a method in `refuses` get an error. `frames` is what the client sent,
+    oldest first.
     """
 
     pages: list[list[dict[str, Any]]]
@@ -142,7 +143,9 @@ class Peer:
         fresh = {**done, "ttlMs": self.ttl_ms, "cacheScope": "private"} if version else {}
         if method == "initialize":
             info = {"name": "scripted", "version": "0"}
-            return {"result": {"protocolVersion": HANDSHAKE, "capabilities": CAPABILITIES, "serverInfo": info}}
+            return {
+                "result": {"protocolVersion": HANDSHAKE, "capabilities": CAPABILITIES, "serverInfo": info}
+            }
         if method == "server/discover":
             return {"result": {"supportedVersions": [MODERN], "capabilities": CAPABILITIES, **fresh}}
         if method == "tools/list":
@@ -151,7 +154,11 @@ class Peer:
             return {"result": {"tools": self.pages[page], **more, **fresh}}
         if method == "tools/call":
             text = json.dumps(params.get("arguments") or {})
-            value = {"structuredContent": {"out": self.gives[params["name"]]}} if params["name"] in self.gives else {}
+            value = (
+                {"structuredContent": {"out": self.gives[params["name"]]}}
+                if params["name"] in self.gives
+                else {}
+            )
             return {"result": {"content": [{"type": "text", "text": text}], **value, **done}}
         return {"error": {"code": -32601, "message": f"Method not found: {method}"}}
 

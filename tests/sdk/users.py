@@ -14,7 +14,7 @@ import pytest
 from mcp import ClientSession
 from mcp.types import PaginatedRequestParams
 
-from tests.sdk.peer import Peer
+from tests.sdk.peer import HOUR_MS, Peer
 
 VERSION = version("mcp")
 SECOND = not VERSION.startswith("1.")
@@ -23,38 +23,58 @@ GONE = (
     "take the finding out of docs/explanation/sdk-findings.md and the known gaps"
 )
 
-first_only = pytest.mark.skipif(SECOND, reason="about mcp 1.x; mcp 2.x does it otherwise")
-second_only = pytest.mark.skipif(not SECOND, reason="about mcp 2.x; mcp 1.x does it otherwise, or has no such thing")
+first_only = pytest.mark.skipif(SECOND, reason="about mcp 1.x alone: mcp 2.x does it otherwise")
+second_only = pytest.mark.skipif(
+    not SECOND, reason="about mcp 2.x alone: mcp 1.x does it otherwise, or not at all"
+)
+_of_the_second = pytest.mark.skipif(not SECOND, reason="mcp 1.x has neither this client nor this era")
 
 
 @dataclass(frozen=True)
 class Way:
-    """A client of the SDK in an era of the protocol."""
+    """A client of the SDK in an era of the protocol.
+
+    With `default_ttl_ms` it keeps a listing to which the server gave no lifetime.
+    """
 
     client: str
     era: str
+    default_ttl_ms: int = 0
 
     @asynccontextmanager
     async def connect(self, peer: Peer, limit: float | None = None) -> AsyncIterator[User]:
         """Connect to `peer`; `limit` is the read timeout of the whole session."""
         if self.client == "client":
             from mcp import Client
+            from mcp.client import CacheConfig
 
             mode = "auto" if self.era == "modern" else "legacy"
-            async with Client(peer.connection(), mode=mode, read_timeout_seconds=limit) as client:
+            cache = CacheConfig(default_ttl_ms=self.default_ttl_ms)
+            async with Client(
+                peer.connection(), mode=mode, read_timeout_seconds=limit, cache=cache
+            ) as client:
                 yield User(client)
             return
-        async with peer.connection() as streams, ClientSession(*streams, read_timeout_seconds=_limit(limit)) as session:
+        async with (
+            peer.connection() as streams,
+            ClientSession(*streams, read_timeout_seconds=_limit(limit)) as session,
+        ):
             await (session.discover() if self.era == "modern" else session.initialize())
             yield User(session)
 
 
 SESSION = pytest.param(Way("session", "handshake"), id="session-handshake")
-MODERN_SESSION = pytest.param(Way("session", "modern"), id="session-modern", marks=second_only)
-CLIENT = pytest.param(Way("client", "handshake"), id="client-handshake", marks=second_only)
-MODERN_CLIENT = pytest.param(Way("client", "modern"), id="client-modern", marks=second_only)
+MODERN_SESSION = pytest.param(Way("session", "modern"), id="session-modern", marks=_of_the_second)
+CLIENT = pytest.param(Way("client", "handshake"), id="client-handshake", marks=_of_the_second)
+MODERN_CLIENT = pytest.param(Way("client", "modern"), id="client-modern", marks=_of_the_second)
 every_way = pytest.mark.parametrize("way", [SESSION, MODERN_SESSION, CLIENT, MODERN_CLIENT])
-with_a_cache = Way("client", "modern")
+every_cache = pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(Way("client", "modern"), id="modern"),
+        pytest.param(Way("client", "handshake", HOUR_MS), id="handshake-default-ttl"),
+    ],
+)
 
 
 class User:

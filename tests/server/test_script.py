@@ -26,7 +26,9 @@ class Client:
         self.heard.append(message)
 
     def ask(self, method, params=None):
-        self.connection.receive({"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": params or {}})
+        self.connection.receive(
+            {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": params or {}}
+        )
         return self.heard[-1] if self.heard else None
 
     def tell(self, method, params=None):
@@ -55,7 +57,12 @@ def test_an_unknown_era_is_refused():
 
 @pytest.mark.parametrize(
     ("asked", "given"),
-    [("2025-11-25", "2025-11-25"), ("2024-11-05", "2024-11-05"), ("2099-01-01", "2025-11-25"), (None, "2025-11-25")],
+    [
+        ("2025-11-25", "2025-11-25"),
+        ("2024-11-05", "2024-11-05"),
+        ("2099-01-01", "2025-11-25"),
+        (None, "2025-11-25"),
+    ],
 )
 def test_the_handshake_gives_the_version_asked_for_or_the_newest(server, asked, given):
     answer = Client(server).ask("initialize", {"protocolVersion": asked})
@@ -64,7 +71,10 @@ def test_the_handshake_gives_the_version_asked_for_or_the_newest(server, asked, 
 
 def test_older_versions_are_spoken_on_request(server):
     server.versions = ("2025-03-26",)
-    assert Client(server).ask("initialize", {"protocolVersion": "2025-11-25"})["result"]["protocolVersion"] == "2025-03-26"
+    assert (
+        Client(server).ask("initialize", {"protocolVersion": "2025-11-25"})["result"]["protocolVersion"]
+        == "2025-03-26"
+    )
 
 
 def test_each_era_refuses_the_handshake_of_the_other(server, modern):
@@ -133,7 +143,8 @@ def test_tools_may_differ_by_principal(server):
     server.has_tools("everybodys")
     server.has_tools("of_a", principal="A")
     names = {
-        who: [entry["name"] for entry in Client(server, who).ask("tools/list")["result"]["tools"]] for who in ("A", "B", None)
+        who: [entry["name"] for entry in Client(server, who).ask("tools/list")["result"]["tools"]]
+        for who in ("A", "B", None)
     }
     assert names == {"A": ["of_a"], "B": ["everybodys"], None: ["everybodys"]}
 
@@ -211,7 +222,10 @@ def test_a_held_request_may_fail_or_be_answered_otherwise_or_never(server):
         odd.answer({"tools": None})
         never.drop()
         assert not any(held.waiting for held in gate.held)
-    assert [message.get("result") or message["error"]["code"] for message in client.heard] == [-1, {"tools": None}]
+    assert [message.get("result") or message["error"]["code"] for message in client.heard] == [
+        -1,
+        {"tools": None},
+    ]
 
 
 def test_notices_of_the_handshake_era_wait_for_its_end(server):
@@ -256,7 +270,11 @@ def test_a_subscription_ends_in_three_ways(modern, how):
     client.ask("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
     assert modern.end_subscriptions(how) == 1
     last = client.heard[-1]
-    seen = "cancelled" if last.get("method") == "notifications/cancelled" else next(k for k in ("result", "error") if k in last)
+    seen = (
+        "cancelled"
+        if last.get("method") == "notifications/cancelled"
+        else next(k for k in ("result", "error") if k in last)
+    )
     assert seen == how
     assert run(modern.notify_list_changed) == 0
 
@@ -297,7 +315,9 @@ def test_a_wait_in_vain_ends_at_its_deadline_and_says_what_was_seen(server):
         with server.holding("tools/list") as gate:
             await gate.arrived(deadline=30.0)
 
-    with pytest.raises(NotReached, match=r"tools/list at the server: not seen within 30 s; the wire showed #1 opened"):
+    with pytest.raises(
+        NotReached, match=r"tools/list at the server: not seen within 30 s; the wire showed #1 opened"
+    ):
         run(wait)
 
 

@@ -1,4 +1,4 @@
-"""Wrong wrappers: each a small change to one part of the reference, and each caught by the rule that it breaks."""
+"""Wrong wrappers: each a small change to one part of the reference, each caught by the rule it breaks."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ async def _fresh() -> AsyncIterator[Shared]:
 def breaks(rule: Rule, *, lazy: bool = False, **claims: Any) -> Callable[[type[ReferenceClient]], Wrong]:
     """Declare that a subclass of the reference breaks `rule`.
 
-    The client finds what holders share in `self.shared`, its way in at `self.dial`, and the log messages that it
-    heard in `self.heard`.
+    The client finds what holders share in `self.shared`, its way in at `self.dial`, and the log messages that
+    it heard in `self.heard`.
 
     Args:
         rule: The rule.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract.caching import EMPTY_LISTING_IS_A_LISTING, FAILED_REFETCH_EMPTIES_NOTHING, HANDED_OUT_LIST_IS_NOT_THE_CACHE, LATE_OLDER_LISTING_REPLACES_NOTHING, LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION, NOTICE_ENDS_FRESHNESS, OVERTAKEN_LISTING_IS_DISCARDED, PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL
-
 from dataclasses import replace
 
 from mcp_conformance_reference.errors import ListFailed
@@ -12,6 +10,16 @@ from mcp_conformance_reference.notices import Notices
 from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import Listing, Walk
 
+from pytest_mcp_conformance.contract.caching import (
+    EMPTY_LISTING_IS_A_LISTING,
+    FAILED_REFETCH_EMPTIES_NOTHING,
+    HANDED_OUT_LIST_IS_NOT_THE_CACHE,
+    LATE_OLDER_LISTING_REPLACES_NOTHING,
+    LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION,
+    NOTICE_ENDS_FRESHNESS,
+    OVERTAKEN_LISTING_IS_DISCARDED,
+    PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL,
+)
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 

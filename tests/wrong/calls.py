@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract.calls import EQUAL_CALLS_GET_THEIR_OWN_ANSWERS, FAILED_CALL_IS_NEVER_REDIRECTED, FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE, GIVEN_UP_CALL_IS_CANCELLED_ON_THE_WIRE, LIMIT_BOUNDS_THE_WHOLE_VERB, ONE_CALL_IS_SENT_ONCE, RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT
-
 import asyncio
 import json
 from contextlib import asynccontextmanager
@@ -15,6 +13,16 @@ from mcp_conformance_reference.errors import CallFailed, ClientError, Connection
 from mcp_conformance_reference.exchange import Exchange
 from mcp_conformance_reference.life import Life
 
+from pytest_mcp_conformance.contract.calls import (
+    EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
+    FAILED_CALL_IS_NEVER_REDIRECTED,
+    FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
+    GIVEN_UP_CALL_IS_CANCELLED_ON_THE_WIRE,
+    LIMIT_BOUNDS_THE_WHOLE_VERB,
+    ONE_CALL_IS_SENT_ONCE,
+    RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER,
+    TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT,
+)
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract.checks import ANSWERS_ARE_JUDGED_BY_THE_NEWEST_LISTING, BROKEN_SCHEMA_TOUCHES_ONLY_ITS_OWN_TOOL, CACHE_HIT_LEAVES_THE_CHECKS_ALONE, DISCARDED_LISTING_LEAVES_THE_CHECKS_ALONE, FAILED_CHECK_IS_NOT_A_TRANSPORT_FAILURE, INVALID_STRUCTURED_CONTENT_IS_NOT_GOOD, LATE_OLDER_LISTING_BRINGS_NO_SCHEMA_BACK, MISSING_STRUCTURED_CONTENT_IS_NOT_GOOD, TOOLS_OF_EVERY_PAGE_ARE_CHECKED, VANISHED_TOOL_IS_NEVER_UNCHECKED
-
 from mcp_conformance_reference.calls import Caller
 from mcp_conformance_reference.checks import OutputCheck
 from mcp_conformance_reference.definitions import definition_of
@@ -11,6 +9,18 @@ from mcp_conformance_reference.errors import CheckFailed, ListFailed, SchemaUnus
 from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import Walk
 
+from pytest_mcp_conformance.contract.checks import (
+    ANSWERS_ARE_JUDGED_BY_THE_NEWEST_LISTING,
+    BROKEN_SCHEMA_TOUCHES_ONLY_ITS_OWN_TOOL,
+    CACHE_HIT_LEAVES_THE_CHECKS_ALONE,
+    DISCARDED_LISTING_LEAVES_THE_CHECKS_ALONE,
+    FAILED_CHECK_IS_NOT_A_TRANSPORT_FAILURE,
+    INVALID_STRUCTURED_CONTENT_IS_NOT_GOOD,
+    LATE_OLDER_LISTING_BRINGS_NO_SCHEMA_BACK,
+    MISSING_STRUCTURED_CONTENT_IS_NOT_GOOD,
+    TOOLS_OF_EVERY_PAGE_ARE_CHECKED,
+    VANISHED_TOOL_IS_NEVER_UNCHECKED,
+)
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract.connections import BROKEN_CONNECTION_IS_NOT_USED_AGAIN, CLOSE_ENDS_EVERYTHING_IT_OPENED, CONCURRENT_FIRST_USE_IS_ONE_DIAL, DEAD_CONNECTION_ENDS_ITS_CALLS, FAILED_DIAL_IS_NOT_REMEMBERED
-
 import asyncio
 
 import anyio
@@ -12,6 +10,13 @@ from mcp_conformance_reference.errors import ConnectionLost, DialFailed
 from mcp_conformance_reference.exchange import Exchange
 from mcp_conformance_reference.tasks import Shared
 
+from pytest_mcp_conformance.contract.connections import (
+    BROKEN_CONNECTION_IS_NOT_USED_AGAIN,
+    CLOSE_ENDS_EVERYTHING_IT_OPENED,
+    CONCURRENT_FIRST_USE_IS_ONE_DIAL,
+    DEAD_CONNECTION_ENDS_ITS_CALLS,
+    FAILED_DIAL_IS_NOT_REMEMBERED,
+)
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 
@@ -93,5 +98,7 @@ class CloseLeavesATask(Client):
     """A task of the client's own outlives its close."""
 
     async def close(self):
-        self.shared.setdefault("left", []).append(asyncio.create_task(asyncio.sleep(86_400), name="health check"))
+        self.shared.setdefault("left", []).append(
+            asyncio.create_task(asyncio.sleep(86_400), name="health check")
+        )
         await super().close()

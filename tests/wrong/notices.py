@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract.notices import END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST, EVERY_CONNECTION_IS_LISTENED_TO, NOTICE_HANDLING_NEVER_BLOCKS_ANSWERS, NOTICE_ON_ANY_CHANNEL_RENEWS_THE_LIST, NOTICE_REACHES_ITS_OWN_CLIENT
-
 from itertools import repeat
 
 from mcp_conformance_reference.errors import ConnectionLost
 from mcp_conformance_reference.notices import Notices
 from mcp_conformance_reference.subscription import Subscription
 
+from pytest_mcp_conformance.contract.notices import (
+    END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST,
+    EVERY_CONNECTION_IS_LISTENED_TO,
+    NOTICE_HANDLING_NEVER_BLOCKS_ANSWERS,
+    NOTICE_ON_ANY_CHANNEL_RENEWS_THE_LIST,
+    NOTICE_REACHES_ITS_OWN_CLIENT,
+)
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 

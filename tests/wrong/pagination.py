@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract.pagination import BROKEN_WALK_IS_A_FAILED_LIST, CURSOR_GOES_BACK_UNCHANGED, EMPTY_CURSOR_IS_FOLLOWED, LIST_HOLDS_ALL_PAGES, NO_PAGE_SIZE_ENDS_THE_WALK, REPEATING_CURSOR_ENDS_THE_WALK
-
 import json
 
 from mcp_conformance_reference.errors import ListFailed
-from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import Walk
 
+from pytest_mcp_conformance.contract.pagination import (
+    BROKEN_WALK_IS_A_FAILED_LIST,
+    CURSOR_GOES_BACK_UNCHANGED,
+    EMPTY_CURSOR_IS_FOLLOWED,
+    LIST_HOLDS_ALL_PAGES,
+    NO_PAGE_SIZE_ENDS_THE_WALK,
+    REPEATING_CURSOR_ENDS_THE_WALK,
+)
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 
@@ -105,5 +110,3 @@ class PartOfAWalkIsAList(Client):
                     raise
                 return self.last._replace(entries=[], next_cursor=None)
             return self.last
-
-

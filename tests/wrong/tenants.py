@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract.tenants import FRAMES_CARRY_ONLY_THEIR_OWN_HEADERS, LISTS_AND_CHECKS_STAY_WITH_THEIR_PRINCIPAL, PRINCIPALS_NEVER_SHARE_A_SESSION, QUESTIONS_REACH_THEIR_OWN_PRINCIPAL
-
 from mcp_conformance_reference.calls import Caller
 
+from pytest_mcp_conformance.contract.tenants import (
+    FRAMES_CARRY_ONLY_THEIR_OWN_HEADERS,
+    LISTS_AND_CHECKS_STAY_WITH_THEIR_PRINCIPAL,
+    PRINCIPALS_NEVER_SHARE_A_SESSION,
+    QUESTIONS_REACH_THEIR_OWN_PRINCIPAL,
+)
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 

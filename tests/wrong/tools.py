@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract.tools import CHANGED_DEFINITION_IS_HANDED_OUT_NEW, EDITED_DEFINITION_CHANGES_NOTHING, REMOVED_TOOL_DISAPPEARS, SAME_NAME_ON_TWO_SERVERS_IS_NOT_SHADOWED
-
 from dataclasses import replace
 
 from mcp_conformance_reference.calls import Caller
@@ -11,6 +9,12 @@ from mcp_conformance_reference.definitions import definition_of
 from mcp_conformance_reference.handles import ListedTool
 from mcp_conformance_reference.toollist import ToolList
 
+from pytest_mcp_conformance.contract.tools import (
+    CHANGED_DEFINITION_IS_HANDED_OUT_NEW,
+    EDITED_DEFINITION_CHANGES_NOTHING,
+    REMOVED_TOOL_DISAPPEARS,
+    SAME_NAME_ON_TWO_SERVERS_IS_NOT_SHADOWED,
+)
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 

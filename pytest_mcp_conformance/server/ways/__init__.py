@@ -1,0 +1,1 @@
+"""The ways in to a scripted server: one thin shell each around the same script."""

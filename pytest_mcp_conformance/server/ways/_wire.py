@@ -15,7 +15,7 @@ except ImportError:  # mcp 1.x
 
     def decode(message: dict[str, Any]) -> Any:
         """A frame as the SDK reads it."""
-        return SessionMessage(JSONRPCMessage.model_validate(message))
+        return SessionMessage(JSONRPCMessage.model_validate(message))  # type: ignore[attr-defined, unused-ignore]
 
     def encode(message: Any) -> dict[str, Any]:
         """A frame as the SDK wrote it."""

@@ -27,7 +27,9 @@ class ScriptedDial:
         clock: The scenario's clock.
     """
 
-    def __init__(self, server: ScriptedServer, principal: str | None = None, clock: Clock | None = None) -> None:
+    def __init__(
+        self, server: ScriptedServer, principal: str | None = None, clock: Clock | None = None
+    ) -> None:
         self._server = server
         self._principal = principal
         self._clock = clock
@@ -36,7 +38,7 @@ class ScriptedDial:
     def url(self) -> str:
         """Not to be had: this version plays over memory."""
         raise AdapterError(
-            "the adapter asked for dial.url, which needs streamable HTTP; this version plays over memory only: "
+            "the adapter asked for dial.url, which needs streamable HTTP; this version plays over memory: "
             "use dial.streams() or dial.session()"
         )
 
@@ -44,7 +46,7 @@ class ScriptedDial:
     def command(self) -> Sequence[str]:
         """Not to be had: this version plays over memory."""
         raise AdapterError(
-            "the adapter asked for dial.command, which needs stdio; this version plays over memory only: "
+            "the adapter asked for dial.command, which needs stdio; this version plays over memory: "
             "use dial.streams() or dial.session()"
         )
 

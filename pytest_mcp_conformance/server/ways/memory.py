@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -69,10 +69,8 @@ async def memory_streams(
         if message is None:
             send.close()
             return
-        try:
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # nobody is left to hear it
             send.send_nowait(decode(message))
-        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-            pass  # the client closed its read end: nobody is left to hear it
 
     try:
         connection = server.open(sink, principal=principal, headers=headers)
