@@ -2,6 +2,7 @@
 
 from pytest_mcp_conformance.history.event import Event
 from pytest_mcp_conformance.history.lines import line_of, telling
+from pytest_mcp_conformance.history.plain import copied
 from pytest_mcp_conformance.history.recorder import Recorder
 
-__all__ = ["Event", "Recorder", "line_of", "telling"]
+__all__ = ["Event", "Recorder", "copied", "line_of", "telling"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from glob import glob
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -106,7 +107,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.mcp_conformance = True
         config.args[:] = [argument for argument in config.args if argument not in named]
     if only:
-        config.args[:] = config.getini("testpaths") or [str(config.invocation_params.dir)]
+        config.args[:] = _usual_places(config)
     if config.option.mcp_conformance:
         _activate(config, named, only=only)
     else:
@@ -229,6 +230,13 @@ def _activate(config: pytest.Config, named: list[str] | None = None, *, only: bo
         config.stash[_ACTIVE] = kit
         config.pluginmanager.register(kit, f"{_NAME}-active")
     return config.stash[_ACTIVE]
+
+
+def _usual_places(config: pytest.Config) -> list[str]:
+    """Where pytest would look if no argument were given."""
+    here = config.invocation_params.dir
+    patterns = config.getini("testpaths") if here == config.rootpath else []
+    return [place for pattern in patterns for place in sorted(glob(pattern, recursive=True))] or [str(here)]
 
 
 def _is_virtual(config: pytest.Config, argument: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pytest_mcp_conformance.contract import Verdict
 from pytest_mcp_conformance.plugin.judging import adoption
@@ -30,29 +30,25 @@ def baseline(wrappers: Iterable[WrapperVerdicts], options: Options) -> tuple[str
         entry
         for wrapper in wrappers
         for verdict in wrapper.rules.values()
-        if (entry := _entry(wrapper.name, verdict, options))
+        for entry in _entries(wrapper.name, verdict, options)
     ]
     return "\n".join([_HEAD, *entries]), len(entries)
 
 
-def _entry(wrapper: str, verdict: RuleVerdict, options: Options) -> str:
-    era = next(iter(verdict.eras)) if len(verdict.eras) == 1 and verdict.kept_eras - verdict.eras else ""
+def _entries(wrapper: str, verdict: RuleVerdict, options: Options) -> Iterator[str]:
     if verdict.verdict is Verdict.BROKEN and verdict.fails(strict=options.strict):
-        keys = {"rule": verdict.rule.id, "wrapper": wrapper, "reason": adoption(verdict.detail), "era": era}
+        one_era = len(verdict.eras) == 1 and verdict.kept_eras - verdict.eras
+        era = next(iter(verdict.eras)) if one_era else ""
+        yield _entry(rule=verdict.rule.id, wrapper=wrapper, reason=adoption(verdict.detail), era=era)
     elif verdict.verdict is Verdict.KNOWN_GAP:
-        gap = next(
-            found for each in verdict.eras if (found := options.gaps.find(verdict.rule.id, wrapper, each))
-        )
-        keys = {
-            "rule": gap.rule,
-            "wrapper": wrapper,
-            "reason": gap.reason,
-            "link": gap.link,
-            "sdk": gap.sdk,
-            "era": gap.era,
-        }
-    else:
-        return ""
+        found = (options.gaps.find(verdict.rule.id, wrapper, era) for era in sorted(verdict.eras))
+        for gap in dict.fromkeys(each for each in found if each):
+            yield _entry(
+                rule=gap.rule, wrapper=wrapper, reason=gap.reason, link=gap.link, sdk=gap.sdk, era=gap.era
+            )
+
+
+def _entry(**keys: str) -> str:
     return "[[gap]]\n" + "".join(f"{key} = {_basic(text)}\n" for key, text in keys.items() if text)
 
 

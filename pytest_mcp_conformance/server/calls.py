@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_mcp_conformance.history import copied
 from pytest_mcp_conformance.server.tools import ABSENT
 
 __all__ = ["Answer", "result_of"]
@@ -52,7 +53,7 @@ def result_of(entry: Mapping[str, Any], arguments: Mapping[str, Any], answer: An
     text = answer.text if answer.text is not None else json.dumps(structured)
     result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": answer.is_error}
     if not answer.bare and not (answer.is_error and answer.structured is ABSENT) and schema is not None:
-        result["structuredContent"] = structured
+        result["structuredContent"] = copied(structured)
     return result
 
 

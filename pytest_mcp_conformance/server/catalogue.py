@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
+from pytest_mcp_conformance.history import copied
 from pytest_mcp_conformance.server.tools import ABSENT, tool
 
 __all__ = ["Catalogue", "Pages"]
@@ -53,7 +53,7 @@ class Catalogue:
     def page(self, cursor: Any, principal: str | None) -> tuple[list[Any], Any] | None:
         """A copy of one page and the next cursor; `None` for a cursor that was never given."""
         found = self._listers.get(principal, self._everybody)(cursor)
-        return None if found is None else (deepcopy(list(found[0])), found[1])
+        return None if found is None else (copied(list(found[0])), found[1])
 
     def entry(self, name: str, principal: str | None) -> Entry | None:
         """The definition of the tool `name`: the last of that name, where there are several."""

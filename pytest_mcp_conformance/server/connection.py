@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from pytest_mcp_conformance.history import Event
+from pytest_mcp_conformance.history import Event, copied
 from pytest_mcp_conformance.server.eras import SUBSCRIPTION
 
 if TYPE_CHECKING:
@@ -58,6 +57,7 @@ class Connection:
         """Take one frame of the client and answer it as the script says."""
         if not self.open:
             return
+        message = copied(message)
         method = message.get("method")
         if method is None:
             self._record("replied", message, id=message.get("id"))
@@ -91,14 +91,13 @@ class Connection:
         """Send any frame. On a connection that is closed it is nothing."""
         if not self.open:
             return
-        message = deepcopy(message)
         method = message.get("method") or self._asked.get(message.get("id"), "")
         if "method" in message:
             kind = "requested" if "id" in message else "noticed"
         else:
             kind = "failed" if "error" in message else "answered"
         self._record(kind, message, id=message.get("id"), method=method)
-        self._sink(message, related)
+        self._sink(copied(message), related)
 
     def subscribe(self, request: Event) -> None:
         """Open the listen stream that `request` asked for, and acknowledge it."""
@@ -172,7 +171,7 @@ class Connection:
             kind,
             connection=self.number,
             principal=self.principal,
-            message=deepcopy(message) if message is not None else {},
+            message=message if message is not None else {},
             generation=self.server.generation,
             **fields,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from pytest_mcp_conformance.history import Event
+from pytest_mcp_conformance.history import Event, copied
 from pytest_mcp_conformance.server.ledger import DEADLINE, Ledger
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Held:
         """Answer with `result` instead."""
         if self.waiting:
             self._answer = None
-            self.connection.answer(self.request, result)
+            self.connection.answer(self.request, copied(result))
 
     def drop(self) -> None:
         """Never answer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import EllipsisType
 from typing import Any
 
 import anyio
@@ -50,7 +51,7 @@ class Ledger:
         kind: str | tuple[str, ...] = ("asked", "told"),
         since: int = 0,
         connection: int | None = None,
-        principal: str | type[Ellipsis] | None = Ellipsis,  # type: ignore[valid-type]
+        principal: str | EllipsisType | None = ...,
         where: Callable[[Event], bool] | None = None,
     ) -> list[Event]:
         """The frames of `kind` (by default the client's) that match.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.clock import settle
 from pytest_mcp_conformance.contract import ERAS, UsageError
-from pytest_mcp_conformance.history import Event, Recorder
+from pytest_mcp_conformance.history import Event, Recorder, copied
 from pytest_mcp_conformance.server import eras
 from pytest_mcp_conformance.server.calls import Answer, result_of
 from pytest_mcp_conformance.server.catalogue import Catalogue, Lister, Pages
@@ -132,8 +131,8 @@ class ScriptedServer:
 
     def gives(self, method: str, result: Any, *, times: float = 1) -> None:
         """Answer the next `times` requests of `method` with this very result, however malformed."""
-        body = deepcopy(result)
-        self.acts(method, lambda connection, request: connection.answer(request, body), times=times)
+        body = copied(result)
+        self.acts(method, lambda connection, request: connection.answer(request, copied(body)), times=times)
 
     def drops_on(self, method: str, *, times: float = 1, when: Callable[[Event], bool] | None = None) -> None:
         """Hang up when the next `times` requests of `method` arrive."""

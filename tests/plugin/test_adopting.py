@@ -87,6 +87,21 @@ def test_entries_that_are_in_force_are_taken_over(adapter, run, pytester, writte
     }
 
 
+def test_a_gap_of_each_era_is_taken_over(adapter, run, pytester, written):
+    adapter("NTC-1=broken")
+    entry = '[[gap]]\nrule = "NTC-1"\nwrapper = "acme"\nreason = "{0}"\nera = "{0}"\n'
+    pytester.path.joinpath("old.toml").write_text(entry.format("modern") + entry.format("handshake"))
+    run(WRITE, "--mcp-known-gaps=old.toml").assert_outcomes(passed=ALL - 4, xfailed=4)
+    assert [each["era"] for each in written()] == ["handshake", "modern"]
+
+
+def test_a_gap_that_has_closed_is_left_out(adapter, run, pytester, written):
+    adapter()
+    pytester.path.joinpath("old.toml").write_text('[[gap]]\nrule="CALL-1"\nwrapper="acme"\nreason="x"\n')
+    assert run(WRITE, "--mcp-known-gaps=old.toml").ret == 0
+    assert written() == []
+
+
 def test_an_interrupted_run_writes_no_baseline(adapter, run, pytester):
     adapter("CCH-13=not-testable")
     result = run(WRITE, "-x")

@@ -18,6 +18,9 @@ async def nothing(*arguments):
 
 async def no_tools():
     return []
+
+async def a_nameless_tool():
+    return [object()]
 """
 HOOK = "\ndef pytest_mcp_adapters(config):\n    return [acme]\n"
 ADAPTER = """
@@ -25,7 +28,19 @@ ADAPTER = """
 async def acme(dial):
     {body}
 """
-SEEN = "async with dial.streams() as (read, write):\n        "
+LEAKING = """from mcp import ClientSession
+    async with dial.streams() as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+        asyncio.get_running_loop().create_task(asyncio.sleep(1e6), name="poller")
+
+        async def tools():
+            return (await session.list_tools()).tools
+
+        async def call(tool, arguments):
+            return await session.call_tool(tool.name, arguments)
+
+        yield Wrapper(list_tools=tools, call_tool=call)
+"""
 
 
 @pytest.fixture
@@ -36,6 +51,9 @@ def real(pytester, monkeypatch):
         pytester.makeconftest(HEAD + ADAPTER.format(body=body, claims=claims) + HOOK)
         every = ("--mcp-conformance", "--mcp-report=out.json", "-p", "no:asyncio", "-p", "no:syrupy")
         start = monotonic()
+        if alone:
+            monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+            every += ("-ppytest_mcp_conformance.plugin", "-pxdist.plugin")
         result = (pytester.runpytest_subprocess if alone else pytester.runpytest_inprocess)(
             *every, *arguments
         )
@@ -86,6 +104,12 @@ def test_a_step_that_fails_everywhere_is_named(real, body, word):
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 
+def test_a_task_that_is_left_behind_is_named(real):
+    result, written = real(LEAKING, claims="eras=('handshake',)")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "poller" in json.dumps(written["wrappers"][0]["rules"]["CONN-9"])
+
+
 def test_a_wrapper_that_ends_its_process_gets_its_verdicts(real):
     pytest.importorskip("xdist")
     result, written = real("os._exit(7); yield", "-n", "1", "--mcp-rule=CALL", alone=True)
@@ -103,6 +127,7 @@ def test_a_wrapper_that_ends_its_process_gets_its_verdicts(real):
         ("yield Wrapper(list_tools=no_tools, call_tool=nothing)\n    yield", "yield"),
         ("yield 3", "3"),
         ("yield Wrapper(list_tools=no_tools, call_tool=3)", "call_tool=3"),
+        ("yield Wrapper(list_tools=a_nameless_tool, call_tool=nothing)", "which has no name"),
     ],
 )
 def test_an_adapter_of_the_wrong_shape_is_one_usage_error(real, body, word):

@@ -1,0 +1,198 @@
+"""The examples of the documentation, read from its pages and run as a reader would run them.
+
+A page says in comments, which no reader sees, what is to be done with the block that follows:
+
+    <!-- file: conftest.py -->      write the block into this file
+    <!-- run: exit 1, mcp 2 -->     run each line that begins with `$ `; the last one ends with this code (0 where
+                                    none is named); what the block shows beneath is compared with what is printed,
+                                    and with `mcp 2` only where mcp 2.x is installed
+    <!-- expect: 1 failed -->       text that the next run prints as well, though the page does not show it
+    <!-- folder -->                 from here on in an empty folder
+
+In what is shown, `…` stands for any text within a line, and alone on its line for any lines.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+__all__ = ["DOCS", "ROOT", "Block", "Example", "examples", "pages", "play"]
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+COMMENT = re.compile(r"<!-- (file|run|expect|folder)(?:: (.+?))? -->")
+FENCE = re.compile(r"(```+)\w*")
+PLUGINS = ("pytest_mcp_conformance.plugin", "anyio.pytest_plugin", "pytest_asyncio.plugin", "xdist.plugin")
+SECONDS = 120
+
+
+@dataclass
+class Block:
+    """A code block, and what is to be done with it.
+
+    Attributes:
+        line: Where it begins in its page.
+        text: What stands in it.
+        file: The file into which it is written.
+        run: The words of its `run` comment; `None` where there is none.
+        expected: What its run prints besides what is shown.
+    """
+
+    line: int
+    text: str
+    file: str = ""
+    run: str | None = None
+    expected: tuple[str, ...] = ()
+
+
+@dataclass
+class Example:
+    """The blocks of one page that belong into one folder.
+
+    Attributes:
+        page: Its path, relative to the documentation.
+        number: Which one of the page, from 1.
+        blocks: In their order.
+    """
+
+    page: str
+    number: int
+    blocks: list[Block] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        """Page and number."""
+        return f"{self.page}-{self.number}"
+
+
+def pages() -> list[Path]:
+    """Every page, the readme among them."""
+    return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def examples() -> list[Example]:
+    """Every example that has something to run."""
+    found = [example for page in pages() for example in _of_page(page)]
+    return [example for example in found if any(block.run is not None for block in example.blocks)]
+
+
+def play(example: Example, folder: Path) -> None:
+    """Do in `folder` what the blocks of an example say.
+
+    Raises:
+        AssertionError: Something else came out than the page says.
+    """
+    for block in example.blocks:
+        if block.file:
+            path = folder / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, encoding="utf-8")
+        if block.run is not None:
+            _run(block, folder, f"{example.page}, line {block.line}")
+
+
+def _of_page(page: Path) -> Iterator[Example]:
+    name = page.relative_to(DOCS if page.is_relative_to(DOCS) else ROOT).as_posix()
+    example = Example(name, 1)
+    said: dict[str, list[str]] = {}
+    lines = iter(enumerate(page.read_text(encoding="utf-8").splitlines(), start=1))
+    for number, line in lines:
+        comment, fence = COMMENT.fullmatch(line), FENCE.fullmatch(line)
+        if comment is not None and comment[1] == "folder":
+            yield example
+            example = Example(name, example.number + 1)
+        elif comment is not None:
+            said.setdefault(comment[1], []).append(comment[2] or "")
+        elif fence is not None:
+            text = "".join(f"{inner}\n" for inner in _until(fence[1], lines))
+            if said:
+                example.blocks.append(_block(number, text, said))
+            said = {}
+        elif line:
+            assert not said, f"{name}, line {number}: a code block must follow the comment"
+    yield example
+
+
+def _until(fence: str, lines: Iterator[tuple[int, str]]) -> Iterator[str]:
+    for _, line in lines:
+        if line == fence:
+            return
+        yield line
+
+
+def _block(line: int, text: str, said: Mapping[str, list[str]]) -> Block:
+    run = said["run"][0] if "run" in said else None
+    return Block(line, text, said.get("file", [""])[0], run, tuple(said.get("expect", ())))
+
+
+def _run(block: Block, folder: Path, place: str) -> None:
+    words = dict(word.split(" ") for word in (block.run or "").split(", ") if word)
+    commands = _commands(block.text)
+    shows = version("mcp").startswith(f"{words.get('mcp', '')}")
+    printed = ""
+    for at, (command, shown) in enumerate(commands, start=1):
+        done = subprocess.run(
+            _arguments(command),
+            cwd=folder,
+            env=_environment(),
+            capture_output=True,
+            encoding="utf-8",
+            timeout=SECONDS,
+        )
+        printed = done.stdout + done.stderr
+        told = f"{place}: {command}\n{printed}"
+        wanted = int(words.get("exit", "0")) if at == len(commands) else done.returncode
+        assert done.returncode == wanted, f"exit code {done.returncode}, not {wanted}: {told}"
+        if shows and shown:
+            assert _pattern(shown).search(printed), f"it shows something else: {told}"
+    for text in block.expected:
+        assert re.search(_inline(text), printed), f"it does not print {text!r}: {place}\n{printed}"
+
+
+def _commands(text: str) -> list[tuple[str, list[str]]]:
+    """The commands of a block, each with the lines that are shown beneath."""
+    found: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            found.append((line.removeprefix("$ "), []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def _arguments(command: str) -> list[str]:
+    program, *arguments = shlex.split(command)
+    if program == "pytest":
+        return [sys.executable, "-m", "pytest", *arguments]
+    assert program == "mcp-conformance", f"only pytest and mcp-conformance are run, not {command!r}"
+    script = "from pytest_mcp_conformance.cli import main; main(prog_name='mcp-conformance')"
+    return [sys.executable, "-c", script, *arguments]
+
+
+def _environment() -> dict[str, str]:
+    # Only the plugins that the pages use: each run starts in two thirds of the time.
+    own = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": ",".join(PLUGINS), "COLUMNS": "100"}
+    foreign = ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "FORCE_COLOR", "PY_COLORS")
+    kept = {name: value for name, value in os.environ.items() if name not in foreign}
+    return {**kept, **own, "PYTHONIOENCODING": "utf-8", "PYTHONWARNINGS": "ignore"}
+
+
+def _pattern(shown: list[str]) -> re.Pattern[str]:
+    while shown and not shown[-1]:
+        shown = shown[:-1]
+    return re.compile(
+        "^" + "".join(r"(?:.*\n)*?" if line == "…" else rf"{_inline(line)}[ ]*\n" for line in shown),
+        re.MULTILINE,
+    )
+
+
+def _inline(text: str) -> str:
+    return ".*".join(re.escape(part) for part in text.split("…"))
