@@ -24,38 +24,21 @@ pytest.register_assert_rewrite("pytest_mcp_conformance.scenarios")
 _NAME = "mcp-conformance"
 _ACTIVE = pytest.StashKey["Conformance"]()
 _STOPPED = pytest.StashKey[dict[str, bool]]()
-_OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("--mcp-conformance", {"action": "store_true", "help": "add the catalogue of scenarios to this run"}),
-    (
-        "--mcp-wrapper",
-        {
-            "action": "append",
-            "default": [],
-            "metavar": "NAME",
-            "help": "judge this wrapper; globs; repeatable",
-        },
-    ),
-    (
-        "--mcp-rule",
-        {
-            "action": "append",
-            "default": [],
-            "metavar": "PATTERN",
-            "help": "judge these rules: CCH, DEF-13; repeatable",
-        },
-    ),
-    ("--mcp-era", {"metavar": "ERA", "help": "handshake or modern; default: each that the adapter supports"}),
-    ("--mcp-transport", {"metavar": "WAY", "help": "memory, the one way in of this version"}),
-    ("--mcp-strict", {"action": "store_true", "help": "a broken SHOULD fails too"}),
-    ("--mcp-known-gaps", {"metavar": "FILE", "help": "the strict baseline: a TOML file of [[gap]] entries"}),
-    ("--mcp-write-known-gaps", {"metavar": "FILE", "help": "write a first baseline from today's verdicts"}),
-    (
-        "--mcp-report",
-        {"action": "append", "default": [], "metavar": "FILE", "help": "write a .json report; repeatable"},
-    ),
-    ("--mcp-contract", {"metavar": "VERSION", "help": "the rules as frozen at this version: 1.0"}),
-    ("--mcp-explore", {"metavar": "N", "help": "reserved"}),
-    ("--mcp-replay", {"metavar": "TOKEN", "help": "reserved"}),
+_MANY: dict[str, Any] = {"action": "append", "default": []}
+_FLAG: dict[str, Any] = {"action": "store_true"}
+_OPTIONS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("--mcp-conformance", "", "add the catalogue of scenarios to this run", _FLAG),
+    ("--mcp-wrapper", "NAME", "judge this wrapper; globs; repeatable", _MANY),
+    ("--mcp-rule", "PATTERN", "judge these rules, as in CCH, CCH-13 or 'CCH-1*'; repeatable", _MANY),
+    ("--mcp-era", "ERA", "handshake or modern; default: each that the adapter supports", {}),
+    ("--mcp-transport", "WAY", "memory, the one way in of this version", {}),
+    ("--mcp-strict", "", "a broken SHOULD fails too", _FLAG),
+    ("--mcp-known-gaps", "FILE", "the strict baseline: a TOML file of [[gap]] entries", {}),
+    ("--mcp-write-known-gaps", "FILE", "write a first baseline from today's verdicts", {}),
+    ("--mcp-report", "FILE", "write a .json report; repeatable", _MANY),
+    ("--mcp-contract", "VERSION", "the rules as frozen at this version: 1.0", {}),
+    ("--mcp-explore", "N", "reserved", {}),
+    ("--mcp-replay", "TOKEN", "reserved", {}),
 )
 
 
@@ -82,8 +65,8 @@ class _Watch:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options."""
     group = parser.getgroup(_NAME, "conformance of MCP client wrappers")
-    for name, settings in _OPTIONS:
-        group.addoption(name, **settings)
+    for name, value, told, settings in _OPTIONS:
+        group.addoption(name, help=told, **settings, **({"metavar": value} if value else {}))
     parser.addini(
         "mcp_adapters", "adapters to judge: bundled names, or module:name", type="linelist", default=[]
     )

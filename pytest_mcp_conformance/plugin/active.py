@@ -56,8 +56,6 @@ class Conformance:
         """What judges, and what stands beneath the wrappers."""
         return f"mcp-conformance: contract {CONTRACT}, mcp {version_of('mcp') or 'not installed'}"
 
-    # Collecting
-
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_directory(self, path: Path) -> Generator[None, Any, Any]:
         """Remember the folders: a fixture of a conftest.py is seen from below its folder."""
@@ -134,8 +132,6 @@ class Conformance:
             "ask for more, or see 'mcp-conformance rules' for the rules that are not tested and why"
         )
 
-    # Playing
-
     def _play(self, request: pytest.FixtureRequest, cell: Any, adapter: Any) -> None:
         __tracebackhide__ = True
         play_item(self, request.node, cell, adapter)
@@ -165,8 +161,6 @@ class Conformance:
             report.longrepr = (NAME, None, report.longrepr[2].removeprefix("Skipped: "))  # type: ignore[assignment]
         return report
 
-    # Gathering
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Gather what items say. An adapter that is wrong is told of once."""
@@ -186,8 +180,6 @@ class Conformance:
     def pytest_configure_node(self, node: Any) -> None:
         """Tell a worker which wrappers are not to be played again."""
         node.workerinput["mcp_dead"] = self._crashes.dead
-
-    # Ending
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

@@ -95,7 +95,8 @@ def unplayed(played: Played, rules: tuple[Rule, ...], reason: str) -> Played:
 
 def adoption(detail: str) -> str:
     """The reason of a known gap that nobody has explained yet."""
-    return f"adopted on {date.today().isoformat()}: {short(detail, 160) or 'broken'}"
+    first = next(iter(detail.splitlines()), "broken")
+    return f"adopted on {date.today().isoformat()}: {short(first, 160)}"
 
 
 def _selected(played: Played, scenario: Scenario, options: Options) -> tuple[Judgement, ...]:

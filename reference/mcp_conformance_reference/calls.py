@@ -74,7 +74,7 @@ class Caller:
             if listing.connection is connection and connection.alive and not self._tools.stale():
                 return connection, listing
         raise ConnectionLost(
-            f"{self._settings.name}: no connection and listing lasted until the call; nothing was sent, try again"
+            f"{self._settings.name}: connection and tools never held still; nothing was sent, try again"
         )
 
     def plan(self, tool: ListedTool | str, listing: Listing) -> Plan:

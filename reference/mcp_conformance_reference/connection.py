@@ -127,8 +127,7 @@ class Connection:
         Request.forget()
         try:
             with self._scope:
-                if not self._leave.is_set():
-                    await self.live()
+                await self.live()
         except BaseException as error:
             self._failure = _leaf(error)
             if not isinstance(error, Exception):

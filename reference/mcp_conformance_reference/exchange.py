@@ -82,8 +82,6 @@ class Exchange:
             self._on_lost(error)
         if isinstance(error, ClientError):
             return error
-        if isinstance(error, HungUp) and self.over is None:
-            self._on_lost(error)
         if self.over is not None:
             return self.over_again()
         if said is not None:
@@ -94,8 +92,7 @@ class Exchange:
 
     def given_up(self, request: Request) -> None:
         """Tell the server that nobody waits for a request that it still works on."""
-        if self.over is None:
-            self.asides.start(lambda: self.say_cancelled(request), f"mcp cancel {request.id}")
+        self.asides.start(lambda: self.say_cancelled(request), f"mcp cancel {request.id}")
 
     async def say_cancelled(self, request: Request) -> None:
         """Write the cancellation of one open request, in bounded time; a peer that is gone needs none."""

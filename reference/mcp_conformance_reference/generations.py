@@ -78,9 +78,8 @@ def listings_of(connection: object) -> ListingGenerations:
     if held is not None and held[0]() is connection:
         return held[1]
 
-    def gone(reference: ref[object]) -> None:
-        if key in _counts and _counts[key][0] is reference:  # the number may be another object's by now
-            del _counts[key]
+    def gone(_: ref[object]) -> None:
+        _counts.pop(key, None)
 
     count = ListingGenerations()
     _counts[key] = (ref(connection, gone), count)

@@ -6,10 +6,12 @@ A page says in comments, which no reader sees, what is to be done with the block
     <!-- run: exit 1, mcp 2 -->     run each line that begins with `$ `; the last one ends with this code (0 where
                                     none is named); what the block shows beneath is compared with what is printed,
                                     and with `mcp 2` only where mcp 2.x is installed
+    <!-- written: r.json, mcp 2 --> the block shows what a run has written into this file
     <!-- expect: 1 failed -->       text that the next run prints as well, though the page does not show it
     <!-- folder -->                 from here on in an empty folder
 
-In what is shown, `…` stands for any text within a line, and alone on its line for any lines.
+In what is shown, `…` stands for any text within a line, and alone on its line for any lines. A ruler or a
+gap may be shorter or longer than the real one.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ __all__ = ["DOCS", "ROOT", "Block", "Example", "examples", "pages", "play"]
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-COMMENT = re.compile(r"<!-- (file|run|expect|folder)(?:: (.+?))? -->")
+COMMENT = re.compile(r"<!-- (file|run|written|expect|folder)(?:: (.+?))? -->")
 FENCE = re.compile(r"(```+)\w*")
 PLUGINS = ("pytest_mcp_conformance.plugin", "anyio.pytest_plugin", "pytest_asyncio.plugin", "xdist.plugin")
 SECONDS = 120
@@ -43,6 +45,7 @@ class Block:
         text: What stands in it.
         file: The file into which it is written.
         run: The words of its `run` comment; `None` where there is none.
+        written: The words of its `written` comment: the file whose content it shows.
         expected: What its run prints besides what is shown.
     """
 
@@ -50,6 +53,7 @@ class Block:
     text: str
     file: str = ""
     run: str | None = None
+    written: str = ""
     expected: tuple[str, ...] = ()
 
 
@@ -95,8 +99,11 @@ def play(example: Example, folder: Path) -> None:
             path = folder / block.file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.text, encoding="utf-8")
+        place = f"{example.page}, line {block.line}"
         if block.run is not None:
-            _run(block, folder, f"{example.page}, line {block.line}")
+            _run(block, folder, place)
+        if block.written:
+            _compare(block, folder, place)
 
 
 def _of_page(page: Path) -> Iterator[Example]:
@@ -130,13 +137,13 @@ def _until(fence: str, lines: Iterator[tuple[int, str]]) -> Iterator[str]:
 
 def _block(line: int, text: str, said: Mapping[str, list[str]]) -> Block:
     run = said["run"][0] if "run" in said else None
-    return Block(line, text, said.get("file", [""])[0], run, tuple(said.get("expect", ())))
+    file, written = said.get("file", [""])[0], said.get("written", [""])[0]
+    return Block(line, text, file, run, written, tuple(said.get("expect", ())))
 
 
 def _run(block: Block, folder: Path, place: str) -> None:
-    words = dict(word.split(" ") for word in (block.run or "").split(", ") if word)
+    words = _words(block.run or "")
     commands = _commands(block.text)
-    shows = version("mcp").startswith(f"{words.get('mcp', '')}")
     printed = ""
     for at, (command, shown) in enumerate(commands, start=1):
         done = subprocess.run(
@@ -151,10 +158,28 @@ def _run(block: Block, folder: Path, place: str) -> None:
         told = f"{place}: {command}\n{printed}"
         wanted = int(words.get("exit", "0")) if at == len(commands) else done.returncode
         assert done.returncode == wanted, f"exit code {done.returncode}, not {wanted}: {told}"
-        if shows and shown:
-            assert _pattern(shown).search(printed), f"it shows something else: {told}"
+        if shown and _is_installed(words):
+            line = _first_line_not_printed(shown, printed)
+            assert not line, f"the page shows a line that is not printed there, {line!r}: {told}"
     for text in block.expected:
         assert re.search(_inline(text), printed), f"it does not print {text!r}: {place}\n{printed}"
+
+
+def _compare(block: Block, folder: Path, place: str) -> None:
+    name, _, rest = block.written.partition(", ")
+    if _is_installed(_words(rest)):
+        written = (folder / name).read_text(encoding="utf-8")
+        line = _first_line_not_printed(block.text.splitlines(), written)
+        assert not line, f"{place}: shows a line that does not stand there in {name}, {line!r}:\n{written}"
+
+
+def _words(text: str) -> dict[str, str]:
+    return dict(word.split(" ", 1) for word in text.split(", ") if word)
+
+
+def _is_installed(words: Mapping[str, str]) -> bool:
+    """Whether the words name the major of the SDK that is here, or none."""
+    return version("mcp").partition(".")[0] == words.get("mcp", version("mcp").partition(".")[0])
 
 
 def _commands(text: str) -> list[tuple[str, list[str]]]:
@@ -179,20 +204,28 @@ def _arguments(command: str) -> list[str]:
 
 def _environment() -> dict[str, str]:
     # Only the plugins that the pages use: each run starts in two thirds of the time.
-    own = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": ",".join(PLUGINS), "COLUMNS": "100"}
+    own = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": ",".join(PLUGINS), "COLUMNS": "80"}
     foreign = ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "FORCE_COLOR", "PY_COLORS")
     kept = {name: value for name, value in os.environ.items() if name not in foreign}
     return {**kept, **own, "PYTHONIOENCODING": "utf-8", "PYTHONWARNINGS": "ignore"}
 
 
-def _pattern(shown: list[str]) -> re.Pattern[str]:
-    while shown and not shown[-1]:
-        shown = shown[:-1]
-    return re.compile(
-        "^" + "".join(r"(?:.*\n)*?" if line == "…" else rf"{_inline(line)}[ ]*\n" for line in shown),
-        re.MULTILINE,
-    )
+def _first_line_not_printed(shown: list[str], printed: str) -> str:
+    """The first line of what a page shows at which it leaves what was printed; empty where it does not."""
+    lines = "\n".join(shown).rstrip("\n").split("\n")
+    for end in range(1, len(lines) + 1):
+        pattern = "".join(r"(?:.*\n)*?" if line == "…" else rf"{_inline(line)}[ ]*\n" for line in lines[:end])
+        if not re.search(f"^{pattern}", printed, re.MULTILINE):
+            return lines[end - 1]
+    return ""
 
 
 def _inline(text: str) -> str:
-    return ".*".join(re.escape(part) for part in text.split("…"))
+    """Text as a pattern; rulers and gaps are as long as the line happens to need."""
+    wild = {"…": ".*", "=": "={3,}", "_": "_{3,}", " ": " +"}
+    return "".join(wild[part[0]] if odd else re.escape(part) for odd, part in _parts(text))
+
+
+def _parts(text: str) -> Iterator[tuple[bool, str]]:
+    for at, part in enumerate(re.split(r"(…|={3,}|_{3,}| {3,})", text)):
+        yield at % 2 == 1, part

@@ -62,6 +62,13 @@ def test_a_fixture_may_rest_on_other_fixtures(run, pytester):
     run().assert_outcomes(passed=11)
 
 
+@pytest.mark.parametrize("scope", ["module", "package", "session"])
+def test_a_fixture_may_have_a_wider_scope(run, pytester, scope):
+    source = declared() + FIXTURE.format(arguments="")
+    pytester.makeconftest(source.replace("@pytest.fixture", f"@pytest.fixture(scope={scope!r})"))
+    run().assert_outcomes(passed=11)
+
+
 def test_a_fixture_with_parameters_gives_an_adapter_for_each(run, pytester):
     pytester.makeconftest(
         declared(name="first")

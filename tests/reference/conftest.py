@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from peer import ERAS
+
+from tests.reference.peer import ERAS
 
 
 @pytest.fixture(params=ERAS)

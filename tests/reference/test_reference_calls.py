@@ -16,8 +16,9 @@ from mcp_conformance_reference import (
     StaleTool,
     VerbTimeout,
 )
-from peer import Peer, tool, value
-from virtual import passes, play, settle, until
+
+from tests.reference.peer import Peer, tool, value
+from tests.reference.virtual import passes, play, settle, until
 
 
 def echo(params: dict[str, Any]) -> dict[str, Any]:

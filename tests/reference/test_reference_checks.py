@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from mcp_conformance_reference import CheckFailed, ListFailed, ReferenceClient, SchemaUnusable, StaleTool
-from peer import Peer, tool, value
-from virtual import play, settle
+
+from tests.reference.peer import Peer, tool, value
+from tests.reference.virtual import play, settle
 
 
 def with_schema(name: str, schema: Any) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from mcp_conformance_reference import (
     EraUnavailable,
     ReferenceClient,
 )
-from peer import ERAS, Peer, tool
-from virtual import passes, play, settle, until
+
+from tests.reference.peer import ERAS, Peer, tool
+from tests.reference.virtual import passes, play, settle, until
 
 HANDSHAKES = ("initialize", "server/discover")
 modern = pytest.mark.skipif("modern" not in ERAS, reason="mcp 1.x speaks the handshake era alone")
@@ -84,6 +85,21 @@ def test_a_dial_that_fails_says_why_leaves_nothing_and_is_not_remembered(era: st
         await asyncio.sleep(1)
         peer.refuse = None
         await client.connect()
+        assert await client.names() == ["a"]
+        await client.close()
+
+    play(script)
+
+
+def test_a_cancellation_born_in_a_dial_is_an_ordinary_error_and_cancels_nobody(era: str) -> None:
+    async def script() -> None:
+        peer = Peer(era, "a")
+        peer.refuse = asyncio.CancelledError("inside")  # type: ignore[assignment]
+        client = ReferenceClient(peer.streams, era=era)
+        with pytest.raises(DialFailed, match="CancelledError"):
+            await client.connect()
+        await asyncio.sleep(1)
+        peer.refuse = None
         assert await client.names() == ["a"]
         await client.close()
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from mcp_conformance_reference import ListFailed, LogMessage, ReferenceClient
-from peer import ERAS, SUBSCRIPTION_ID, Peer, tool
-from virtual import passes, play, settle
+
+from tests.reference.peer import ERAS, SUBSCRIPTION_ID, Peer, tool
+from tests.reference.virtual import passes, play, settle
 
 modern = pytest.mark.skipif("modern" not in ERAS, reason="mcp 1.x speaks the handshake era alone")
 

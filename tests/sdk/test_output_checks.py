@@ -44,15 +44,16 @@ def test_a_tool_of_a_page_that_its_caller_did_not_list_is_not_checked(way: Way) 
     unlisted, cursors = run(wrong_answer_of_the_second_page, way, pages_listed=1)
 
     assert listed.refused
-    assert unlisted.accepted and cursors == [None, None], GONE
+    assert unlisted.accepted and cursors == [None, None, None], GONE
 
 
 async def wrong_answer_of_the_second_page(way: Way, *, pages_listed: int) -> tuple[Outcome, list[str | None]]:
-    """A tool of the second page answers wrongly; gives the cursor of each listing as well."""
+    """A tool of the second page answers wrongly, twice; gives the cursor of each listing as well."""
     peer = Peer([[tool("a", "integer")], [tool("b", "integer")]], gives={"b": "wrong"})
     async with way.connect(peer) as user:
         for cursor in (None, "1")[:pages_listed]:
             await user.listing(cursor)
+        await user.call("b")
         called = await user.call("b")
         return called, [params.get("cursor") for params in peer.sent("tools/list")]
 
