@@ -32,6 +32,7 @@ class Adapter:
     shared: Callable[[], Any] | None = None
 
     def __post_init__(self) -> None:
+        __tracebackhide__ = True  # a wrong adapter is the user's: pytest shows the user's lines, not these
         where = f"adapter {self.name!r}"
         if not isinstance(self.name, str) or not self.name or set(self.name) & set("[]:/ \t\n"):
             raise AdapterError(f"{where}: a name is a word without blanks, brackets, slashes and colons")
@@ -70,6 +71,7 @@ def adapter(
     """
 
     def declare(play: Callable[..., Any]) -> Adapter:
+        __tracebackhide__ = True
         return Adapter(name, play, version, claims or Claims(), shared)
 
     return declare

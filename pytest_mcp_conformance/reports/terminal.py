@@ -85,9 +85,8 @@ def _counted(wrapper: WrapperVerdicts) -> str:
 
 
 def _rule(verdict: RuleVerdict) -> str:
-    kit = " (kit)" if verdict.rule.ours else ""
     inherited = "  [inherited: the bare SDK does the same]" if verdict.inherited else ""
-    return f"{verdict.rule.id} {verdict.level}{kit}  {short(verdict.rule.text)}{inherited}"
+    return f"{_name(verdict)}  {short(verdict.rule.text)}{inherited}"
 
 
 def _excused(verdict: RuleVerdict, excuse: Excuse | None) -> str:
@@ -95,7 +94,12 @@ def _excused(verdict: RuleVerdict, excuse: Excuse | None) -> str:
         return _rule(verdict)
     link = f"  <{one_line(excuse.link)}>" if excuse.link else ""
     inherited = "  [inherited]" if verdict.inherited else ""
-    return f"{verdict.rule.id} {verdict.level}  {one_line(excuse.reason)}{link}{inherited}"
+    return f"{_name(verdict)}  {one_line(excuse.reason)}{link}{inherited}"
+
+
+def _name(verdict: RuleVerdict) -> str:
+    """Id and level; a demand of our own is marked wherever it is printed."""
+    return f"{verdict.rule.id} {verdict.level}{' (kit)' if verdict.rule.ours else ''}"
 
 
 def _row(label: str, text: str, markup: dict[str, bool]) -> Line:
