@@ -190,11 +190,11 @@ class Threads:
 
     def _parked(self, within: float) -> list[object] | None:
         """What each of them waits on, or None if one of them runs."""
+        threads = {thread.ident: thread for thread in threading.enumerate()}
+        if None in threads:  # it is being started, and has no frame yet
+            return None
         frames = sys._current_frames()
         del frames[threading.get_ident()]
-        if not frames:
-            return []
-        threads = {thread.ident: thread for thread in threading.enumerate()}
         locks = []
         for ident, frame in frames.items():
             # A new thread may get the number of a dead one. Those of execnet have a number and no Thread.

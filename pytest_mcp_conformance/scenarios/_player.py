@@ -31,6 +31,7 @@ from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed, VerbFaile
 from pytest_mcp_conformance.scenarios._meeting import FIRST_MEETING, refusal
 from pytest_mcp_conformance.scenarios._needs import missing_claims
 from pytest_mcp_conformance.scenarios._scenario import Scenario
+from pytest_mcp_conformance.scenarios._verbs import end_verbs, under_way
 from pytest_mcp_conformance.server import NotReached, ScriptedServer
 
 __all__ = ["play"]
@@ -102,9 +103,11 @@ def _run(scenario: Scenario, adapter: Adapter, era: str, variant: str, unclaimed
         loop = asyncio.get_running_loop()
         history.keep_time(loop.time)
         current_judge.set(judge)
+        under_way.set(set())
         server = ScriptedServer(era, history=history)
 
         async def look_around() -> None:
+            await end_verbs()
             await virtual.settle()
             left.extend(_open(history))
 

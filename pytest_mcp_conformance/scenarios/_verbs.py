@@ -7,7 +7,7 @@ import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -16,9 +16,12 @@ from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.scenarios._judge import VerbFailed
 from pytest_mcp_conformance.server import DEADLINE
 
-__all__ = ["Pending", "is_async", "perform"]
+__all__ = ["Pending", "end_verbs", "is_async", "perform", "under_way"]
 
 T = TypeVar("T")
+
+under_way: ContextVar[set[asyncio.Task[Any]]] = ContextVar("under_way")
+"""The verbs of one scenario that have not ended: they are the kit's, and no leak of the wrapper's."""
 
 
 async def perform(verb: Callable[..., Any], *arguments: Any) -> Any:
@@ -77,6 +80,9 @@ class Pending(Generic[T]):
     def __init__(self, running: Coroutine[Any, Any, T], step: str) -> None:
         self.step = step
         self._task: asyncio.Task[T] = asyncio.get_running_loop().create_task(running, name=step)
+        running_verbs = under_way.get()
+        running_verbs.add(self._task)
+        self._task.add_done_callback(running_verbs.discard)
         self._task.add_done_callback(_retrieve)
 
     @property
@@ -119,6 +125,15 @@ class Pending(Generic[T]):
         """Cancel it, as a user does who gives up, and wait for its end for a while."""
         self._task.cancel()
         await self.ended(60.0)
+
+
+async def end_verbs() -> None:
+    """Cancel the verbs that nobody has ended, as a program does that ends."""
+    left = set(under_way.get())
+    for verb in left:
+        verb.cancel()
+    if left:
+        await asyncio.wait(left, timeout=60.0)
 
 
 def _retrieve(task: asyncio.Task[Any]) -> None:

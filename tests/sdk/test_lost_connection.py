@@ -1,4 +1,4 @@
-"""Calls that are out when the connection is lost: they all end from mcp 1.27 on, and before it they do not."""
+"""Calls that are out when the connection is lost: they end from mcp 1.27 on, and before it they do not."""
 
 from __future__ import annotations
 

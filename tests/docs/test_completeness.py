@@ -1,0 +1,80 @@
+"""The reference pages name everything that they are about, and nothing that is not there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_mcp_conformance.contract import CLAIMS, EXCUSES, RULES, VERBS, Verdict
+from pytest_mcp_conformance.plugin import _OPTIONS
+from pytest_mcp_conformance.scenarios.claims import BY_CLAIM
+from tests.docs.examples import DOCS
+
+REFERENCE = DOCS / "reference"
+
+
+def rows(page: str, heading: str) -> dict[str, list[str]]:
+    """The rows of the tables under a heading, by the name in their first cell."""
+    text = (REFERENCE / page).read_text(encoding="utf-8")
+    section = re.split(rf"^#+ {re.escape(heading)}$", text, flags=re.MULTILINE)[1]
+    section = re.split(r"^#+ ", section, flags=re.MULTILINE)[0]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
+    return {row[0].strip("`"): row[1:] for row in cells if row[0].startswith("`")}
+
+
+def rules_in(text: str) -> list[str]:
+    return re.findall(r"[A-Z]{2,4}-\d+", text)
+
+
+def needing(name: str) -> list[str]:
+    return [rule.id for rule in RULES.values() if any(name in need.split(" or ") for need in rule.needs)]
+
+
+def test_every_option_has_a_row():
+    named = [re.match(r"--[\w-]+", name)[0] for name in rows("options.md", "Command line")]
+    assert named == [name for name, *_ in _OPTIONS]
+
+
+def test_every_claim_has_a_row_of_its_kind():
+    promises, excuses = rows("claims.md", "Promises"), rows("claims.md", "Excuses")
+    assert list(promises) == [name for name in CLAIMS if name not in EXCUSES]
+    assert set(excuses) == EXCUSES
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_claim_says_what_it_unlocks_and_whether_it_is_tried(claim):
+    *_, unlocks, probe = {**rows("claims.md", "Promises"), **rows("claims.md", "Excuses")}[claim]
+    assert probe == ("yes" if claim in BY_CLAIM else "no")
+    if claim not in EXCUSES:
+        assert rules_in(unlocks) == needing(claim)
+
+
+def test_every_verb_has_a_row():
+    assert list(rows("claims.md", "Verbs")) == list(VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_names_the_rules_that_need_it(verb):
+    assert set(needing(verb)) <= set(rules_in(rows("claims.md", "Verbs")[verb][-1]))
+
+
+def test_every_verdict_has_a_row():
+    assert set(rows("verdicts.md", "The verdict on a rule")) == {verdict.value for verdict in Verdict}
+
+
+def test_the_page_of_adapters_names_every_bundled_one():
+    from pytest_mcp_conformance.adapters import BUNDLED
+
+    text = (DOCS / "how-to" / "write-an-adapter.md").read_text(encoding="utf-8")
+    assert [name for name in BUNDLED if f"| `{name}` |" not in text] == []
+
+
+def test_every_rule_that_a_page_names_is_there():
+    named = {
+        rule
+        for page in DOCS.rglob("*.md")
+        if "rules" not in page.parts
+        for rule in re.findall(r"\b(?:CCH|PAG|NTC|CHK|CALL|CONN|TEN|TOOL)-\d+\b", page.read_text(encoding="utf-8"))
+    }
+    assert sorted(named - RULES.keys()) == []
