@@ -56,6 +56,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     # Private to asyncio, the same from 3.10 to 3.13, and missing from its type stubs.
     _scheduled: list[asyncio.TimerHandle]
+    _default_executor: ThreadPoolExecutor | None
     _clock_resolution: float
 
     def __init__(self, *, grace: float = 5.0) -> None:
@@ -66,7 +67,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._passes = 0
         self._threads = Threads()
         self._handed_out: list[tuple[threading.Event, asyncio.Future[Any]]] = []
-        self._pool: ThreadPoolExecutor | None = None
         self._gate = _Gate(self._nothing_heard)
         super().__init__(self._gate)
         self._own_files = len(self._gate.get_map())
@@ -109,12 +109,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self, executor: Executor | None, func: Callable[..., T], *args: Any
     ) -> asyncio.Future[T]:
         """As of any loop; the thread counts as working from this call on, not only from when it wakes up."""
-        if executor is None and self._pool is None:
-            self.set_default_executor(ThreadPoolExecutor(thread_name_prefix="asyncio"))
-        pool = executor or self._pool
-        if not isinstance(pool, ThreadPoolExecutor):
+        if not isinstance(executor, ThreadPoolExecutor | None):
             return super().run_in_executor(executor, func, *args)
-        self._threads.pools.add(pool)
         go = threading.Event()
 
         def begin() -> T:
@@ -124,12 +120,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
         job = super().run_in_executor(executor, begin)
         self._handed_out.append((go, job))
+        self._threads.pools.add(executor or self._default_executor)
         return job
-
-    def set_default_executor(self, executor: ThreadPoolExecutor) -> None:  # type: ignore[override]
-        """As of any loop."""
-        super().set_default_executor(executor)
-        self._pool = executor
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
         """Lets the threads of the default executor end, for at most `grace` real seconds.
@@ -137,9 +129,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         Args:
             timeout: Not used: asyncio measures it on the loop's clock, which would jump to its end.
         """
-        if self._pool is None:
+        if self._default_executor is None:
             return
-        closing = threading.Thread(target=self._pool.shutdown, daemon=True)
+        closing = threading.Thread(target=self._default_executor.shutdown, daemon=True)
         closing.start()
         for _ in range(math.ceil(self.grace / _STEP)):
             closing.join(_STEP)
@@ -162,11 +154,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             # After 97 days a nanosecond is lost in rounding, and a due timer would never be found to be due.
             self._clock_resolution = max(self._clock_resolution, math.ulp(self._now))
         elif busy:
-            raise NeverQuiet(
-                f"No rest in {_BUSY_PASSES} passes of the loop, and no timer to end that:\n  "
-                + "\n  ".join(describe_tasks(self) or ["callbacks without a task"])
-                + "\nLook for a loop that never really waits, or a task that swallows its cancellation."
-            )
+            raise never_quiet(self._passes_of_a_burst, describe_tasks(self))
         else:
             self.on_stuck()
         return []

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, fields
 from importlib.metadata import version
+from typing import Any
 
 from mcp import ClientSession
-from mcp_conformance_reference import ReferenceClient
+from mcp_conformance_reference import ReferenceClient, definition_of
+from mcp_conformance_reference.generations import ListingGenerations, listings_of
 
 from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
 
-__all__ = ["CLAIMS", "LIMIT", "adapter_", "wrapper_of"]
+__all__ = ["CLAIMS", "LIMIT", "WhiteBox", "adapter_", "wrapper_of"]
 
 LIMIT = 30.0
 
@@ -30,6 +33,19 @@ CLAIMS = Claims(
 )
 
 
+@dataclass(frozen=True)
+class WhiteBox:
+    """The parts of the reference that the white-box areas look inside, by the verb that hands them out."""
+
+    generations: Any = ListingGenerations
+    listings_of: Any = listings_of
+    definition_of: Any = definition_of
+
+    def verbs(self) -> dict[str, Any]:
+        """The verbs."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
 @adapter("reference", version=version("pytest-mcp-conformance"), claims=CLAIMS)
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """One `ReferenceClient` over memory."""
@@ -45,8 +61,8 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         yield wrapper_of(client, heard)
 
 
-def wrapper_of(client: ReferenceClient, heard: list[str]) -> Wrapper:
-    """The verbs of a client, with the log messages that it has heard."""
+def wrapper_of(client: ReferenceClient, heard: list[str], white_box: WhiteBox | None = None) -> Wrapper:
+    """The verbs of a client, with the log messages that it has heard, and the parts that stand beside it."""
     return Wrapper(
         list_tools=client.list_tools,
         call_tool=client.call_tool,
@@ -57,4 +73,5 @@ def wrapper_of(client: ReferenceClient, heard: list[str]) -> Wrapper:
         reconnect=client.reconnect,
         accessors=client.accessors,
         received=lambda: list(heard),
+        **(white_box or WhiteBox()).verbs(),
     )

@@ -33,6 +33,20 @@ class Wrapper:
         subscribe_resource: `(uri) -> None`.
         received: `() -> iterable of str`, the log messages that this holder's handler got, oldest first.
 
+    White-box verbs hand out a part of the wrapper itself, of the shape that the areas LST to OPN describe.
+    They are called in the event loop, and may be classes:
+
+        generations: `() -> ` a count of list requests: `ask(send)`, `is_latest(generation)`.
+        listings_of: `(connection) -> ` the count of that connection.
+        definition_of: `(listed) -> ` a frozen definition with `listed` and `canonical`, or `None`.
+        definition_list: `() -> ` one new definition list.
+        shared_definitions: `(max_entries) -> ` the shared entries by context.
+        mark_params: `(params, marker) -> params`.
+        take_marker: `(message) -> ` an object with `marker` and `message`.
+        request_ledger: `() -> ` a request ledger.
+        pool: `() -> ` a connection pool.
+        key_of: `(declaration, principal, kind, startup) -> ` the key that a declaration leases under.
+
     Raises:
         AdapterError: A required verb is missing, or a verb cannot be called.
     """
@@ -51,6 +65,16 @@ class Wrapper:
     read_resource: Verb | None = None
     subscribe_resource: Verb | None = None
     received: Verb | None = None
+    generations: Verb | None = None
+    listings_of: Verb | None = None
+    definition_of: Verb | None = None
+    definition_list: Verb | None = None
+    shared_definitions: Verb | None = None
+    mark_params: Verb | None = None
+    take_marker: Verb | None = None
+    request_ledger: Verb | None = None
+    pool: Verb | None = None
+    key_of: Verb | None = None
 
     def __post_init__(self) -> None:
         for name in VERBS:

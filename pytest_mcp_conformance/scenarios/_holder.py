@@ -190,6 +190,16 @@ class Holder:
         """
         return await self.start(verb, *arguments).result()
 
+    def part(self, verb: str) -> Any:
+        """The white-box verb itself: a part of the wrapper, to be called in the event loop.
+
+        Raises:
+            NotClaimed: The adapter does not give it.
+        """
+        if self._wrapper is None or not self._wrapper.has(verb):
+            raise NotClaimed(verb)
+        return getattr(self._wrapper, verb)
+
     def start_listing(self) -> Pending[list[Tool]]:
         """Start `list_tools`."""
         return Pending(self._list(), "list_tools")

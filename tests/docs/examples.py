@@ -2,16 +2,16 @@
 
 A page says in comments, which no reader sees, what is to be done with the block that follows:
 
-    <!-- file: conftest.py -->      write the block into this file
-    <!-- run: exit 1, mcp 2 -->     run each line that begins with `$ `; the last one ends with this code (0 where
-                                    none is named); what the block shows beneath is compared with what is printed,
-                                    and with `mcp 2` only where mcp 2.x is installed
-    <!-- written: r.json, mcp 2 --> the block shows what a run has written into this file
-    <!-- expect: 1 failed -->       text that the next run prints as well, though the page does not show it
-    <!-- folder -->                 from here on in an empty folder
+    <!-- file: conftest.py -->          write the block into this file
+    <!-- run: exit 1, mcp 2 -->         run each line that begins with `$ `: the last one ends with this code,
+                                        and prints what the block shows beneath
+    <!-- written: r.json, mcp 2 -->     the block shows what a run has written into this file
+    <!-- expect: 1 failed -->           text that the run prints as well, though the page does not show it
+    <!-- folder -->                     from here on in an empty folder
 
-In what is shown, `…` stands for any text within a line, and alone on its line for any lines. A ruler or a
-gap may be shorter or longer than the real one.
+The code is 0 where none is named. With `mcp 2` what is shown is compared only where mcp 2.x is installed.
+There `…` stands for any text within a line, and alone on its line for any lines; a ruler or a gap may be
+shorter or longer than the real one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["DOCS", "ROOT", "Block", "Example", "examples", "pages", "play"]
+__all__ = ["DOCS", "ROOT", "Block", "Example", "examples", "examples_in", "pages", "play"]
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -62,7 +62,7 @@ class Example:
     """The blocks of one page that belong into one folder.
 
     Attributes:
-        page: Its path, relative to the documentation.
+        page: Its path.
         number: Which one of the page, from 1.
         blocks: In their order.
     """
@@ -83,17 +83,30 @@ def pages() -> list[Path]:
 
 
 def examples() -> list[Example]:
-    """Every example that has something to run."""
-    found = [example for page in pages() for example in _of_page(page)]
-    return [example for example in found if any(block.run is not None for block in example.blocks)]
+    """Every example of the documentation."""
+    return [
+        example
+        for page in pages()
+        for example in examples_in(page.read_text(encoding="utf-8"), page.relative_to(ROOT).as_posix())
+    ]
+
+
+def examples_in(text: str, page: str) -> list[Example]:
+    """The examples of one page.
+
+    Raises:
+        AssertionError: A comment is not followed by a code block.
+    """
+    return [example for example in _of_page(text, page) if example.blocks]
 
 
 def play(example: Example, folder: Path) -> None:
     """Do in `folder` what the blocks of an example say.
 
     Raises:
-        AssertionError: Something else came out than the page says.
+        AssertionError: Something else came out than the page says, or nothing was run.
     """
+    assert any(block.run is not None for block in example.blocks), f"{example.page}: files that nothing runs"
     for block in example.blocks:
         if block.file:
             path = folder / block.file
@@ -106,25 +119,25 @@ def play(example: Example, folder: Path) -> None:
             _compare(block, folder, place)
 
 
-def _of_page(page: Path) -> Iterator[Example]:
-    name = page.relative_to(DOCS if page.is_relative_to(DOCS) else ROOT).as_posix()
-    example = Example(name, 1)
+def _of_page(text: str, page: str) -> Iterator[Example]:
+    example = Example(page, 1)
     said: dict[str, list[str]] = {}
-    lines = iter(enumerate(page.read_text(encoding="utf-8").splitlines(), start=1))
+    lines = iter(enumerate(text.splitlines(), start=1))
     for number, line in lines:
         comment, fence = COMMENT.fullmatch(line), FENCE.fullmatch(line)
         if comment is not None and comment[1] == "folder":
             yield example
-            example = Example(name, example.number + 1)
+            example = Example(page, example.number + 1)
         elif comment is not None:
             said.setdefault(comment[1], []).append(comment[2] or "")
         elif fence is not None:
-            text = "".join(f"{inner}\n" for inner in _until(fence[1], lines))
+            block = "".join(f"{inner}\n" for inner in _until(fence[1], lines))
             if said:
-                example.blocks.append(_block(number, text, said))
+                example.blocks.append(_block(number, block, said))
             said = {}
         elif line:
-            assert not said, f"{name}, line {number}: a code block must follow the comment"
+            assert not said, f"{page}, line {number}: a code block must follow the comment"
+    assert not said, f"{page}: a code block must follow the last comment"
     yield example
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 
+from pytest_mcp_conformance.adapters import BUNDLED
 from pytest_mcp_conformance.contract import CLAIMS, EXCUSES, RULES, VERBS, Verdict
-from pytest_mcp_conformance.plugin import _OPTIONS
 from pytest_mcp_conformance.scenarios.claims import BY_CLAIM
 from tests.docs.examples import DOCS
 
@@ -19,7 +21,11 @@ def rows(page: str, heading: str) -> dict[str, list[str]]:
     text = (REFERENCE / page).read_text(encoding="utf-8")
     section = re.split(rf"^#+ {re.escape(heading)}$", text, flags=re.MULTILINE)[1]
     section = re.split(r"^#+ ", section, flags=re.MULTILINE)[0]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
+    cells = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in section.splitlines()
+        if line[:1] == "|"
+    ]
     return {row[0].strip("`"): row[1:] for row in cells if row[0].startswith("`")}
 
 
@@ -32,8 +38,11 @@ def needing(name: str) -> list[str]:
 
 
 def test_every_option_has_a_row():
+    told = subprocess.run(
+        [sys.executable, "-m", "pytest", "--help"], capture_output=True, encoding="utf-8", check=True
+    )
     named = [re.match(r"--[\w-]+", name)[0] for name in rows("options.md", "Command line")]
-    assert named == [name for name, *_ in _OPTIONS]
+    assert named == re.findall(r"^  (--mcp-[\w-]+)", told.stdout, re.MULTILINE)
 
 
 def test_every_claim_has_a_row_of_its_kind():
@@ -64,8 +73,6 @@ def test_every_verdict_has_a_row():
 
 
 def test_the_page_of_adapters_names_every_bundled_one():
-    from pytest_mcp_conformance.adapters import BUNDLED
-
     text = (DOCS / "how-to" / "write-an-adapter.md").read_text(encoding="utf-8")
     assert [name for name in BUNDLED if f"| `{name}` |" not in text] == []
 
@@ -75,6 +82,8 @@ def test_every_rule_that_a_page_names_is_there():
         rule
         for page in DOCS.rglob("*.md")
         if "rules" not in page.parts
-        for rule in re.findall(r"\b(?:CCH|PAG|NTC|CHK|CALL|CONN|TEN|TOOL)-\d+\b", page.read_text(encoding="utf-8"))
+        for rule in re.findall(
+            r"\b(?:CCH|PAG|NTC|CHK|CALL|CONN|TEN|TOOL)-\d+\b", page.read_text(encoding="utf-8")
+        )
     }
     assert sorted(named - RULES.keys()) == []

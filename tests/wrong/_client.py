@@ -16,6 +16,8 @@ class Client(ReferenceClient):
     shared: Any
     heard: list[str]
     open_streams: Any
+    white_box: Any = None
+    """A `WhiteBox` with a part replaced, where the wrong wrapper is about a part beside the client."""
 
     def enter(self) -> None:
         """Called once, before anything is dialled."""

@@ -73,7 +73,7 @@ def breaks(rule: Rule, *, lazy: bool = False, **claims: Any) -> Callable[[type[R
             try:
                 if not lazy:
                     await client.connect()
-                yield wrapper_of(client, client.heard)
+                yield wrapper_of(client, client.heard, client.white_box)
             finally:
                 await client.close()
 
