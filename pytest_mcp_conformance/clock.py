@@ -22,6 +22,7 @@ from pytest_mcp_conformance.quiet import (
     Stuck,
     Threads,
     describe_tasks,
+    never_quiet,
     one_pass,
     settle,
     settlers,
@@ -154,16 +155,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             # After 97 days a nanosecond is lost in rounding, and a due timer would never be found to be due.
             self._clock_resolution = max(self._clock_resolution, math.ulp(self._now))
         elif busy:
-            raise never_quiet(self._passes_of_a_burst, describe_tasks(self))
+            raise never_quiet(_BUSY_PASSES, describe_tasks(self) or ["callbacks without a task"])
         else:
             self.on_stuck()
         return []
 
     def _raise_stuck(self) -> None:
+        lines = "\n  ".join(describe_tasks(self) or ["there is no task"])
         raise Stuck(
-            "Nothing is ready, no timer is pending, and nothing outside the loop may answer:\n  "
-            + "\n  ".join(describe_tasks(self) or ["there is no task"])
-            + "\nAnswer what they wait for, or give the wait a timeout."
+            f"Nothing is ready, no timer is pending, and nothing outside the loop may answer:\n  {lines}\n"
+            "Answer what they wait for, or give the wait a timeout."
         )
 
 

@@ -18,7 +18,6 @@ import sys
 import threading
 import types
 from collections.abc import Awaitable, Container, Generator, Iterable
-from concurrent.futures import Executor
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -90,9 +89,14 @@ async def settle(max_passes: int = 10_000) -> None:
                 busy.update(_name(thing) for thing in runnable)
     finally:
         ours.discard(me)
-    raise NeverQuiet(
-        f"Still busy after {max_passes} passes of the loop:\n  "
-        + "\n  ".join(sorted(busy) or ["something outside the loop that answers again and again"])
+    raise never_quiet(max_passes, sorted(busy) or ["something outside the loop that answers again and again"])
+
+
+def never_quiet(passes: int, lines: Iterable[str]) -> NeverQuiet:
+    """The error that names what kept the loop busy for that many passes."""
+    return NeverQuiet(
+        f"Still busy after {passes} passes of the loop:\n  "
+        + "\n  ".join(lines)
         + "\nLook for a loop that never really waits, or a task that swallows its cancellation."
     )
 
@@ -173,7 +177,7 @@ class Threads:
     """
 
     def __init__(self) -> None:
-        self.pools: WeakSet[Executor] = WeakSet()
+        self.pools: WeakSet[object] = WeakSet()
         self._strangers: dict[int, threading.Thread | None] = dict.fromkeys(sys._current_frames())
         self._strangers.update((thread.ident or 0, thread) for thread in threading.enumerate())
 

@@ -9,11 +9,14 @@ from typing import Any
 
 from mcp import ClientSession
 from mcp_conformance_reference import ReferenceClient, definition_of
+from mcp_conformance_reference.conversation import Conversation
+from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.generations import ListingGenerations, listings_of
+from mcp_conformance_reference.sharing import SharedDefinitions
 
 from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
 
-__all__ = ["CLAIMS", "LIMIT", "WhiteBox", "adapter_", "wrapper_of"]
+__all__ = ["CLAIMS", "LIMIT", "WhiteBox", "adapter_", "conversation_of", "wrapper_of"]
 
 LIMIT = 30.0
 
@@ -33,6 +36,20 @@ CLAIMS = Claims(
 )
 
 
+def conversation_of(kind: type[Conversation]) -> Any:
+    """The verb that makes conversations of a kind."""
+
+    def make(dial: Dial, **how: Any) -> Conversation:
+        era: Any = "modern" if dial.era == "modern" else "handshake"
+        return kind(dial.streams, era=era, now=dial.clock.monotonic, **how)
+
+    return make
+
+
+converse = conversation_of(Conversation)
+"""The verb `conversation` of the reference."""
+
+
 @dataclass(frozen=True)
 class WhiteBox:
     """The parts of the reference that the white-box areas look inside, by the verb that hands them out."""
@@ -40,6 +57,9 @@ class WhiteBox:
     generations: Any = ListingGenerations
     listings_of: Any = listings_of
     definition_of: Any = definition_of
+    definition_list: Any = DefinitionList
+    shared_definitions: Any = SharedDefinitions
+    conversation: Any = converse
 
     def verbs(self) -> dict[str, Any]:
         """The verbs."""

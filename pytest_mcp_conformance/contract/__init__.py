@@ -12,7 +12,19 @@ from fnmatch import fnmatchcase
 from types import ModuleType
 from typing import Final
 
-from . import caching, calls, checks, connections, notices, pagination, tenants, tools
+from . import (
+    caching,
+    calls,
+    checks,
+    connections,
+    definitions,
+    generations,
+    notices,
+    pagination,
+    sharing,
+    tenants,
+    tools,
+)
 from ._adapter import Adapter, adapter
 from ._claims import CLAIMS, ERAS, EXCUSES, WAYS, Claims
 from ._dial import Clock, Dial
@@ -80,6 +92,9 @@ _DECLARED: Final[dict[str, tuple[str, ModuleType]]] = {
     "CONN": ("Life of a connection", connections),
     "TEN": ("Tenants", tenants),
     "TOOL": ("Definitions handed out", tools),
+    "LST": ("Listing generations", generations),
+    "DEF": ("Definition lists", definitions),
+    "SHR": ("Shared definitions", sharing),
 }
 
 

@@ -38,12 +38,21 @@ class Wrapper:
 
         generations: `() -> ` a count of list requests: `ask(send)`, `is_latest(generation)`.
         listings_of: `(connection) -> ` the count of that connection.
-        definition_of: `(listed) -> ` a frozen definition with `listed` and `canonical`, or `None`.
+        definition_of: `(listed) -> ` a frozen definition with `listed` and `canonical`; `None` or a
+            `ValueError` where there is none.
         definition_list: `() -> ` one new definition list.
-        shared_definitions: `(max_entries) -> ` the shared entries by context.
+        shared_definitions: `(max_entries, max_tools) -> ` the shared entries by context and tenant.
+        conversation: `(dial, shared=, context=, tenant=, ttl=, approve=) -> ` an async context manager of a
+            user who lists on a client and calls by bindings.
         mark_params: `(params, marker) -> params`.
         take_marker: `(message) -> ` an object with `marker` and `message`.
-        request_ledger: `() -> ` a request ledger.
+        request_ledger: `() -> ` a request ledger: `watch(read, write)` gives the pair that a session is built
+            over, `watch_dispatcher(dispatcher)` does so for a dispatcher of mcp 2.x; `call(params)` is a
+            context manager around one call, of an object with its `ref` and the marked `params` to send;
+            `records()` are its records, oldest first: `call` (a `ref`, or `None` where a request is no
+            call's), `method`, `request_id` (or `None`), `connection`, `attempt` (from 1), and `state`, which
+            is `sent` until it is `answered`, `failed`, `delivery unknown`, `abandoned` or `lost`, and for a
+            call without a request `not sent` or `unmatched`.
         pool: `() -> ` a connection pool.
         key_of: `(declaration, principal, kind, startup) -> ` the key that a declaration leases under.
 
@@ -70,6 +79,7 @@ class Wrapper:
     definition_of: Verb | None = None
     definition_list: Verb | None = None
     shared_definitions: Verb | None = None
+    conversation: Verb | None = None
     mark_params: Verb | None = None
     take_marker: Verb | None = None
     request_ledger: Verb | None = None

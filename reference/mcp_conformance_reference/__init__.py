@@ -7,6 +7,8 @@ from mcp_conformance_reference.calls import Caller, Plan
 from mcp_conformance_reference.checks import OutputCheck
 from mcp_conformance_reference.client import Clock, ReferenceClient
 from mcp_conformance_reference.connection import Connection, OpenStreams
+from mcp_conformance_reference.conversation import Conversation
+from mcp_conformance_reference.definitionlist import Binding, DefinitionList, ListFlight
 from mcp_conformance_reference.definitions import Definition, definition_of
 from mcp_conformance_reference.dialler import Dialler
 from mcp_conformance_reference.errors import (
@@ -28,6 +30,7 @@ from mcp_conformance_reference.exchange import Exchange
 from mcp_conformance_reference.flight import Flight
 from mcp_conformance_reference.generations import ListingGenerations, SettledListing, listings_of
 from mcp_conformance_reference.handles import ListedTool
+from mcp_conformance_reference.incarnation import Incarnation, WrappedTool
 from mcp_conformance_reference.life import Life
 from mcp_conformance_reference.notices import Notices
 from mcp_conformance_reference.parts import Parts
@@ -35,12 +38,22 @@ from mcp_conformance_reference.requests import Request
 from mcp_conformance_reference.results import CallResult
 from mcp_conformance_reference.sdk import MAJOR, Era
 from mcp_conformance_reference.settings import LogMessage, Settings
+from mcp_conformance_reference.sharing import (
+    MAX_DEFINITION_ENTRIES,
+    MAX_SHARED_TOOLS,
+    SharedDefinitions,
+    SharedEntry,
+    context_of,
+)
 from mcp_conformance_reference.subscription import ListenRequest, Subscription
 from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import LeftOut, Listing, Page, Walk
 
 __all__ = [
     "MAJOR",
+    "MAX_DEFINITION_ENTRIES",
+    "MAX_SHARED_TOOLS",
+    "Binding",
     "CallFailed",
     "CallResult",
     "Caller",
@@ -50,16 +63,20 @@ __all__ = [
     "Clock",
     "Connection",
     "ConnectionLost",
+    "Conversation",
     "Definition",
+    "DefinitionList",
     "DialFailed",
     "Dialler",
     "Era",
     "EraUnavailable",
     "Exchange",
     "Flight",
+    "Incarnation",
     "LeftOut",
     "Life",
     "ListFailed",
+    "ListFlight",
     "ListedTool",
     "ListenRequest",
     "Listing",
@@ -77,12 +94,16 @@ __all__ = [
     "SchemaUnusable",
     "Settings",
     "SettledListing",
+    "SharedDefinitions",
+    "SharedEntry",
     "StaleTool",
     "Subscription",
     "ToolList",
     "VerbTimeout",
     "Walk",
     "WalkUnbounded",
+    "WrappedTool",
+    "context_of",
     "definition_of",
     "listings_of",
 ]

@@ -5,7 +5,10 @@ and it replaces them before its user sees the answer. So the requests are counte
 it is sent until it settles, and each that settles, answered or failed, starts a new generation. The checks of
 one listing are the SDK's while its generation is the latest and no request is out.
 
-Requests that somebody else sends on the same session are not counted: they cannot be seen from here.
+One request is one page: a walk through three pages starts three generations. What the count cannot see is
+said by `ListingGenerations.unseen`.
+
+Source: the seed listingGenerations.
 """
 
 from __future__ import annotations
@@ -29,7 +32,16 @@ class SettledListing(Generic[T]):
 
 
 class ListingGenerations:
-    """The `tools/list` requests that one connection has out, and the generations they settled at."""
+    """The `tools/list` requests that one connection has out, and the generations they settled at.
+
+    Attributes:
+        unseen: The limit of this count in words: what it does not see, and never claims to have seen.
+    """
+
+    unseen = (
+        "list requests that are not sent through ask() are not counted: those of the host on the same "
+        "session, an SDK's refresh of its own, and the listing that an SDK hides inside a call"
+    )
 
     def __init__(self) -> None:
         self._settled = 0
@@ -58,6 +70,13 @@ class ListingGenerations:
         """Whether a generation is the latest settled one and no request is out."""
         return self._out == 0 and generation == self._settled and generation > 0
 
+    def dropped(self) -> None:
+        """The SDK dropped its checks without a request: on a notice, a close, or an answer from its cache.
+
+        It counts as a listing that settled: no earlier generation is the latest any more.
+        """
+        self._settled += 1
+
     def _settle(self) -> int:
         self._out -= 1
         self._settled += 1
@@ -72,14 +91,18 @@ def listings_of(connection: object) -> ListingGenerations:
 
     Args:
         connection: The SDK's session or client. Compared by identity, and not kept alive by the count.
+
+    Raises:
+        TypeError: The object cannot be referred to weakly.
     """
     key = id(connection)
     held = _counts.get(key)
     if held is not None and held[0]() is connection:
         return held[1]
 
-    def gone(_: ref[object]) -> None:
-        _counts.pop(key, None)
+    def gone(dead: ref[object]) -> None:
+        if (entry := _counts.get(key)) is not None and entry[0] is dead:
+            del _counts[key]
 
     count = ListingGenerations()
     _counts[key] = (ref(connection, gone), count)

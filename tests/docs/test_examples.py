@@ -40,7 +40,7 @@ def test_a_page_that_says_what_is_passes(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"code": 1}, "exit code 0, not 1: page.md, line 7"),
+        ({"code": 1}, "exit code 0, not 1: page.md, line 8"),
         ({"expected": "1 failed"}, "does not print '1 failed'"),
         ({"shown": "…\n2 passed in …s"}, "not printed there, '2 passed in …s'"),
     ],

@@ -195,6 +195,7 @@ def test_odd_notices_disturb_nothing_and_get_no_answer(era: str) -> None:
             assert len(peer.line.received) == before
             assert await client.names() == ["a"]
             assert (await client.call_tool("a")).text == "a"
+            assert peer.dials == 1
 
     play(script)
 

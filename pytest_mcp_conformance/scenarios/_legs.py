@@ -1,0 +1,177 @@
+"""The legs of one run: their dials to the scripted server, counted, and what a pool leases them.
+
+What a pool is given as a dial is a plain function. It gives an async context manager, which the pool enters
+and leaves in one task, as an SDK session asks for, and which gives a `ScriptedClient`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import anyio
+
+from pytest_mcp_conformance.scenarios._holder import Holder
+from pytest_mcp_conformance.scenarios._verbs import Pending
+from pytest_mcp_conformance.server import ScriptedServer
+from pytest_mcp_conformance.server.connection import Connection
+
+__all__ = ["Legs", "ScriptedClient", "legs_of"]
+
+
+class ScriptedClient:
+    """What a dial gives: an SDK session over memory, past its handshake.
+
+    Attributes:
+        closed: The event by which a pool learns that the connection closed, whoever closed it.
+        connection: The connection at the server.
+        number: Its number there.
+    """
+
+    def __init__(self, session: Any, connection: Connection, closed: anyio.Event) -> None:
+        self.closed = closed
+        self.connection = connection
+        self.number = connection.number
+        self._session = session
+
+    async def ask(self) -> int:
+        """Ask the server something, and say on which connection it arrived."""
+        mark = self.connection.server.ledger.mark
+        await self._session.send_ping()
+        return self.connection.server.ledger.frames("ping", since=mark)[0].connection
+
+
+class Legs:
+    """One pool, and the legs that lease from it.
+
+    Attributes:
+        pool: The pool.
+        dials: How many dials the pool began.
+        clients: What the dials gave, in order.
+        failing: What the next dials raise, once `waits` is set where it is given; None while they succeed.
+        waits: Holds up dials that fail.
+        closing: Holds up every close while it is given and not set.
+        close_raises: What every close raises, None for nothing.
+    """
+
+    def __init__(self, server: ScriptedServer, pool: Any) -> None:
+        self.server = server
+        self.pool = pool
+        self.dials = 0
+        self.clients: list[ScriptedClient] = []
+        self.failing: Exception | None = None
+        self.waits: anyio.Event | None = None
+        self.closing: anyio.Event | None = None
+        self.close_raises: Exception | None = None
+        self._leases: list[Any] = []
+
+    def start(self, key: Any = "k", *, principal: str | None = None, **how: Any) -> Pending[Any]:
+        """Begin to lease the connection of `key`."""
+        return Pending(self._acquire(key, principal, how), "acquire")
+
+    async def lease(self, key: Any = "k", *, principal: str | None = None, **how: Any) -> Any:
+        """Lease the connection of `key`.
+
+        Raises:
+            VerbFailed: The pool raised, or did not answer.
+        """
+        return await self.start(key, principal=principal, **how).result()
+
+    def start_release(self, lease: Any) -> Pending[None]:
+        """Begin to give a lease back."""
+        return Pending(lease.release(), "release")
+
+    async def release(self, *leases: Any) -> None:
+        """Give leases back, one after the other.
+
+        Raises:
+            VerbFailed: A release raised, or did not end.
+        """
+        for lease in leases:
+            await self.start_release(lease).result()
+
+    async def reaches(self, lease: Any) -> int:
+        """The number of the connection on which a lease's client reaches the server.
+
+        Raises:
+            VerbFailed: It does not.
+        """
+        return await Pending(_ask(lease), "a request on the lease").result()
+
+    @property
+    def open(self) -> list[int]:
+        """The numbers of the connections that the pool's dials opened and that are open now."""
+        return [client.number for client in self.clients if client.connection.open]
+
+    @asynccontextmanager
+    async def dial(self, principal: str | None = None) -> AsyncIterator[ScriptedClient]:
+        """One dial."""
+        from mcp import ClientSession  # heavy
+
+        self.dials += 1
+        if self.failing is not None:
+            failing = self.failing
+            if self.waits is not None:
+                await self.waits.wait()
+            raise failing
+        closed = anyio.Event()
+        async with self.server.dial(principal).streams() as (read, write):
+            connection = self.server.connections[-1]
+            unwatch = self.server.history.watch(lambda: connection.open or closed.set())
+            try:
+                async with ClientSession(read, write) as session:
+                    await session.initialize()
+                    client = ScriptedClient(session, connection, closed)
+                    self.clients.append(client)
+                    yield client
+                    if self.closing is not None:
+                        await self.closing.wait()
+            finally:
+                unwatch()
+        closed.set()
+        if self.close_raises is not None:
+            raise self.close_raises
+
+    async def end(self) -> None:
+        """Give back what is still out, and hang up on what nobody closed."""
+        self.close_raises = None
+        if self.closing is not None:
+            self.closing.set()
+        for lease in self._leases:
+            releasing = self.start_release(lease)
+            if not await releasing.ended():
+                await releasing.cancel()
+        self.pool.close()
+        for client in self.clients:
+            client.connection.drop()
+
+    async def _acquire(self, key: Any, principal: str | None, how: dict[str, Any]) -> Any:
+        def dial() -> AbstractAsyncContextManager[ScriptedClient]:
+            return self.dial(principal)
+
+        lease = await self.pool.acquire(key, dial, **how)
+        if lease is not None:
+            self._leases.append(lease)
+        return lease
+
+
+@asynccontextmanager
+async def legs_of(wrapper: Holder, server: ScriptedServer) -> AsyncIterator[Legs]:
+    """The legs of a pool of the wrapper's; at the end of the block nothing of theirs is open.
+
+    Raises:
+        NotClaimed: The wrapper hands out no pool.
+    """
+    legs = Legs(server, wrapper.part("pool")())
+    try:
+        yield legs
+    finally:
+        await legs.end()
+        await asyncio.sleep(0)
+
+
+async def _ask(lease: Any) -> int:
+    reached: int = await lease.client.ask()
+    return reached

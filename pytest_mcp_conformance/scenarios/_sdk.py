@@ -1,0 +1,115 @@
+"""The SDK's own sessions over streams that a part of the wrapper watches."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from pytest_mcp_conformance.contract import NotSpoken
+from pytest_mcp_conformance.server import ScriptedServer
+from pytest_mcp_conformance.server.ways._wire import decode, encode
+
+__all__ = ["DropsMeta", "Transport", "call_tool", "item", "marked_call", "session_over", "watched_session"]
+
+
+@asynccontextmanager
+async def session_over(read: Any, write: Any, era: str) -> AsyncIterator[Any]:
+    """A session of the installed SDK over one stream pair, past its handshake."""
+    from mcp import ClientSession  # heavy, and only wanted here
+
+    if era == "modern" and not hasattr(ClientSession, "discover"):
+        raise NotSpoken("the installed mcp 1.x does not speak the modern era")
+    try:
+        async with ClientSession(read, write) as session:
+            await (session.discover() if era == "modern" else session.initialize())
+            yield session
+    except Exception as error:
+        raise _leaf(error) from None  # the session's task group made a group of it
+
+
+@asynccontextmanager
+async def watched_session(server: ScriptedServer, ledger: Any) -> AsyncIterator[Any]:
+    """A session over a connection of its own, watched by `ledger` unless that is `None`."""
+    async with server.dial().streams() as pair:
+        read, write = pair if ledger is None else ledger.watch(*pair)
+        async with session_over(read, write, server.era) as session:
+            yield session
+
+
+async def call_tool(session: Any, params: Mapping[str, Any], **more: Any) -> Any:
+    """Call a tool by the session's own method, with these params."""
+    return await session.call_tool(params["name"], params.get("arguments"), meta=params.get("_meta"), **more)
+
+
+async def marked_call(ledger: Any, session: Any, params: Mapping[str, Any], refs: list[str]) -> Any:
+    """One call with its marker; its `ref` is put into `refs` as it begins."""
+    with ledger.call(params) as call:
+        refs.append(call.ref)
+        return await call_tool(session, call.params)
+
+
+def item(number: int, params: Mapping[str, Any] | None, method: str = "tools/call") -> Any:
+    """What the SDK writes to a transport for one request."""
+    request = {"jsonrpc": "2.0", "id": number, "method": method}
+    return decode(request if params is None else {**request, "params": dict(params)})
+
+
+class Transport:
+    """A write stream that keeps what is sent.
+
+    Attributes:
+        items: What was sent.
+        error: What a send raises; an error of a closed end before anything is sent, every other one after.
+        returns: What a send returns.
+        wait: Waited for by each send.
+    """
+
+    def __init__(self, error: BaseException | None = None, *, sends_first: bool = True) -> None:
+        self.items: list[Any] = []
+        self.error = error
+        self.returns = object()
+        self.wait: Any = None
+        self._sends_first = sends_first
+
+    async def send(self, message: Any) -> Any:
+        """Send one message."""
+        if self._sends_first or self.error is None:
+            self.items.append(message)
+        if self.wait is not None:
+            await self.wait.wait()
+        if self.error is not None:
+            raise self.error
+        return self.returns
+
+    async def aclose(self) -> None:
+        """Close this end."""
+
+
+class DropsMeta:
+    """A write stream that an SDK would seem to write to which rebuilds params without `_meta`."""
+
+    def __init__(self, write: Any) -> None:
+        self._write = write
+
+    async def send(self, message: Any) -> None:
+        """Send one message without its `_meta`."""
+        frame = encode(message)
+        if "params" in frame:
+            frame["params"] = {key: value for key, value in frame["params"].items() if key != "_meta"}
+        await self._write.send(decode(frame))
+
+    async def aclose(self) -> None:
+        """Close the stream under this."""
+        await self._write.aclose()
+
+    async def __aenter__(self) -> DropsMeta:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose()
+
+
+def _leaf(error: BaseException) -> BaseException:
+    inside = getattr(error, "exceptions", ())
+    return _leaf(inside[0]) if inside else error
