@@ -50,6 +50,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     Attributes:
         grace: In real seconds; may be changed at any time.
+        waited_in_vain: Whether a whole `grace` has passed without a word from outside.
         on_stuck: Called when nothing can wake the loop any more. It raises `Stuck` out of
             `run_until_complete()` or `run_forever()`. A replacement that does not raise has to make something
             ready.
@@ -66,6 +67,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._now = 0.0
         self._turns = itertools.count()
         self._passes = 0
+        self.waited_in_vain = False
         self._threads = Threads()
         self._handed_out: list[tuple[threading.Event, asyncio.Future[Any]]] = []
         self._gate = _Gate(self._nothing_heard)
@@ -104,6 +106,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 break
             if events := self._gate.wait(_STEP):
                 return events
+        else:
+            self.waited_in_vain = True
         return self._gate.wait(0)  # what was said after the last step and before the last look
 
     def run_in_executor(  # type: ignore[override]

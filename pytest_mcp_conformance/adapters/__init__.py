@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from pytest_mcp_conformance.contract import Adapter
 
-__all__ = ["BUNDLED", "bare_sdk", "bundled", "is_bare_sdk"]
+__all__ = ["BUNDLED", "bare_sdks", "bundled", "is_bare_sdk"]
 
 _MODULES = {"reference": "reference", "mcp-session": "mcp_session", "mcp-client": "mcp_client"}
 
@@ -27,14 +27,14 @@ def bundled() -> dict[str, Adapter]:
     return found
 
 
-def bare_sdk() -> Adapter:
-    """The SDK with nothing around it: `mcp-client` on mcp 2.x, `mcp-session` on 1.x."""
-    return bundled()["mcp-client" if sdk_major() >= 2 else "mcp-session"]
+def bare_sdks() -> list[Adapter]:
+    """The SDK with nothing around it: the adapters of its own clients that are installed."""
+    return [bundled()[name] for name in ("mcp-client", "mcp-session") if name in bundled()]
 
 
 def is_bare_sdk(adapter: Adapter) -> bool:
     """True when `adapter` is one of the SDK's own."""
-    return any(bundled().get(name) is adapter for name in ("mcp-session", "mcp-client"))
+    return any(each is adapter for each in bare_sdks())
 
 
 def sdk_major() -> int:

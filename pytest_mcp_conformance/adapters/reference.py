@@ -12,6 +12,10 @@ from mcp_conformance_reference import ReferenceClient, definition_of
 from mcp_conformance_reference.conversation import Conversation
 from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.generations import ListingGenerations, listings_of
+from mcp_conformance_reference.keys import key_of
+from mcp_conformance_reference.ledger import RequestLedger
+from mcp_conformance_reference.marker import mark_params, take_marker
+from mcp_conformance_reference.pool import ConnectionPool
 from mcp_conformance_reference.sharing import SharedDefinitions
 
 from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
@@ -60,6 +64,11 @@ class WhiteBox:
     definition_list: Any = DefinitionList
     shared_definitions: Any = SharedDefinitions
     conversation: Any = converse
+    mark_params: Any = mark_params
+    take_marker: Any = take_marker
+    request_ledger: Any = RequestLedger
+    pool: Any = ConnectionPool
+    key_of: Any = key_of
 
     def verbs(self) -> dict[str, Any]:
         """The verbs."""

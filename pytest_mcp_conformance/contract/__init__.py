@@ -19,6 +19,8 @@ from . import (
     connections,
     definitions,
     generations,
+    ledger,
+    marker,
     notices,
     pagination,
     sharing,
@@ -95,6 +97,8 @@ _DECLARED: Final[dict[str, tuple[str, ModuleType]]] = {
     "LST": ("Listing generations", generations),
     "DEF": ("Definition lists", definitions),
     "SHR": ("Shared definitions", sharing),
+    "MRK": ("Call marker", marker),
+    "LDG": ("Request ledger", ledger),
 }
 
 

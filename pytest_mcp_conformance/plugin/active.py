@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp_conformance.contract import AdapterError, UsageError
+from pytest_mcp_conformance.contract import RULES, AdapterError, UsageError
 from pytest_mcp_conformance.plugin import stop
 from pytest_mcp_conformance.plugin.asking import from_fixtures
 from pytest_mcp_conformance.plugin.cells import cells_of, wanted_scenarios
@@ -124,9 +124,11 @@ class Conformance:
     def _nothing_to_play(self, wrappers: list[str]) -> str:
         options = self.options
         eras = " and ".join(options.eras)
-        asked = (
-            f"the {len(options.selected)} rules that --mcp-rule selects" if options.narrowed else "the rules"
-        )
+        chosen = sorted(options.selected)
+        asked = ", ".join(chosen) if len(chosen) < 4 else "any of the rules that are selected"
+        untested = RULES[chosen[0]].untested if len(chosen) == 1 else ""
+        if untested:
+            asked += f" ({untested})"
         return (
             f"--mcp-conformance: no scenario judges {asked} for {', '.join(wrappers)} in the era {eras}; "
             "ask for more, or see 'mcp-conformance rules' for the rules that are not tested and why"

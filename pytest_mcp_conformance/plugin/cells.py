@@ -66,13 +66,14 @@ def catalogue() -> tuple[Scenario, ...]:
 
 def wanted_scenarios(options: Options) -> Iterator[Scenario]:
     """The scenarios that judge a selected rule, and the probes of the claims that these need."""
+    judging = [each for each in catalogue() if any(rule.id in options.selected for rule in each.rules)]
+    if not judging:
+        return
     needed = {name for rule in options.selected for need in RULES[rule].needs for name in need.split(" or ")}
-    for scenario in catalogue():
-        if scenario.claim:
-            if not options.narrowed or scenario.claim in needed:
-                yield scenario
-        elif any(rule.id in options.selected for rule in scenario.rules):
-            yield scenario
+    yield from (
+        each for each in catalogue() if each.claim and (not options.narrowed or each.claim in needed)
+    )
+    yield from judging
 
 
 def cells_of(scenario: Scenario, found: Iterable[Found], options: Options) -> list[Cell]:

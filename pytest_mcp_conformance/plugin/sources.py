@@ -179,8 +179,9 @@ def _no_such(pattern: str, names: list[str]) -> str:
     if pattern in BUNDLED:
         return f"--mcp-wrapper={pattern}: {_not_installed(pattern)}"
     names = list(dict.fromkeys(names))
-    hint, known = closest(pattern, names), ", ".join(names)
-    return f"--mcp-wrapper={pattern}: no adapter is called that; {hint}; known are {known}"
+    hint = closest(pattern, names)
+    known = f"; known are {', '.join(names)}" if "?" in hint else ""
+    return f"--mcp-wrapper={pattern}: no adapter is called that; {hint}{known}"
 
 
 def _not_installed(name: str) -> str:

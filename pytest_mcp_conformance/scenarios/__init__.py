@@ -8,6 +8,9 @@ from pytest_mcp_conformance.scenarios import (
     checks,
     claims,
     connections,
+    generations,
+    ledger,
+    marker,
     notices,
     pagination,
     tenants,
@@ -21,7 +24,19 @@ CATALOGUE: tuple[Scenario, ...] = (
     *claims.BY_CLAIM.values(),
     *(
         found
-        for area in (caching, pagination, notices, checks, calls, connections, tenants, tools)
+        for area in (
+            caching,
+            pagination,
+            notices,
+            checks,
+            calls,
+            connections,
+            tenants,
+            tools,
+            generations,
+            marker,
+            ledger,
+        )
         for found in vars(area).values()
         if isinstance(found, Scenario)
     ),

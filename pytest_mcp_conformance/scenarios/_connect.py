@@ -86,7 +86,7 @@ class Connect:
     def _look_at(self, holder: Holder) -> None:
         if isinstance(holder.error, AdapterError | NotSpoken):
             raise holder.error
-        wrapper: Wrapper | None = holder._wrapper
+        wrapper: Wrapper | None = holder.wrapper
         if wrapper is None:
             return
         for rule in self._rules:

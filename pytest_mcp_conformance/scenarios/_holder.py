@@ -6,32 +6,26 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_mcp_conformance.clock import describe_tasks, settle
+from pytest_mcp_conformance.clock import settle
 from pytest_mcp_conformance.contract import (
     Adapter,
     AdapterError,
     Claims,
-    ConformanceError,
     Dial,
     Outcome,
     Tool,
-    Wrapper,
 )
-from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.contract._outcome import describe, outcome_of
 from pytest_mcp_conformance.contract._tool import tools_of
 from pytest_mcp_conformance.scenarios._judge import NotClaimed
+from pytest_mcp_conformance.scenarios._owner import Owner
 from pytest_mcp_conformance.scenarios._verbs import Pending, is_async, perform
-from pytest_mcp_conformance.server import ABSENT, DEADLINE, ScriptedServer
+from pytest_mcp_conformance.server import ABSENT, ScriptedServer
 
-__all__ = ["Holder", "NeverOpened"]
-
-
-class NeverOpened(ConformanceError):
-    """A set-up did not end."""
+__all__ = ["Holder"]
 
 
-class Holder:
+class Holder(Owner):
     """One user of the wrapper under test.
 
     Args:
@@ -42,114 +36,11 @@ class Holder:
     """
 
     def __init__(self, adapter: Adapter, dial: Dial, shared: tuple[Any, ...], server: ScriptedServer) -> None:
-        self.adapter = adapter
+        super().__init__(adapter, (dial, *shared))
         self.server = server
         self.principal = dial.principal
-        self.error: BaseException | None = None
-        self.death: BaseException | None = None
-        self.trouble: list[str] = []
-        self._arguments = (dial, *shared)
-        self._wrapper: Wrapper | None = None
-        self._handles: dict[str, Any] = {}
         self.handed_out: Any = None
-        self._ready = asyncio.Event()
-        self._leave = asyncio.Event()
-        self._owner = asyncio.get_running_loop().create_task(self._own(), name=f"owner of {adapter.name}")
-
-    # -- life ----------------------------------------------------------------------------------------------
-
-    async def opened(self) -> bool:
-        """Wait for the set-up's end. False when it failed; then `error` says how."""
-        within = 2 * self.patience
-        waiting = asyncio.get_running_loop().create_task(self._ready.wait(), name="set-up")
-        await asyncio.wait({waiting}, timeout=within)
-        if not waiting.done():
-            waiting.cancel()
-            where = "; ".join(describe_tasks([self._owner]))
-            await self._end_owner()
-            self.error = NeverOpened(f"connect did not end within {within:g} s: {where}")
-        return self.error is None
-
-    @property
-    def failure(self) -> str:
-        """How the set-up failed, in words."""
-        if isinstance(self.error, NeverOpened):
-            return str(self.error)
-        return "" if self.error is None else f"connect raised {describe(self.error)}"
-
-    async def close(self) -> None:
-        """Tear down. What goes wrong is written to `trouble`. A second time is nothing."""
-        within = self.patience
-        self._leave.set()
-        await asyncio.wait({self._owner}, timeout=within)
-        if not self._owner.done():
-            where = "; ".join(describe_tasks([self._owner]))
-            self.trouble.append(f"close did not end within {within:g} s: {where}")
-            await self._end_owner()
-        if isinstance(self.error, AdapterError):
-            raise self.error
-
-    async def _end_owner(self) -> None:
-        for _ in range(3):
-            self._owner.cancel()
-            await asyncio.wait({self._owner}, timeout=60.0)
-            if self._owner.done():
-                return
-
-    async def _own(self) -> None:
-        """Enter the adapter, wait, and leave it: all in this one task, as an SDK session asks for."""
-        where = f"adapter {self.adapter.name!r} at {place_of(self.adapter.play)}"
-        generator = self.adapter.play(*self._arguments)
-        try:
-            wrapper = await generator.__anext__()
-        except StopAsyncIteration:
-            self.error = AdapterError(f"{where}: ended without a yield; yield one Wrapper(...)")
-        except BaseException as raised:
-            self.error = raised
-        else:
-            if isinstance(wrapper, Wrapper):
-                self._wrapper = wrapper
-            else:
-                kind = type(wrapper).__name__
-                self.error = AdapterError(
-                    f"{where}: yields a {kind}; yield Wrapper(list_tools=..., call_tool=...)"
-                )
-        self._ready.set()
-        if self._wrapper is None:
-            await generator.aclose()
-            return
-        try:
-            await self._leave.wait()
-        except asyncio.CancelledError as cancelled:
-            await self._die(generator, cancelled)
-            return
-        try:
-            await generator.__anext__()
-        except StopAsyncIteration:
-            pass
-        except BaseException as raised:
-            self.trouble.append(f"tear-down raised {describe(raised)}")
-        else:
-            self.error = AdapterError(
-                f"{where}: yields twice; yield one Wrapper(...) between set-up and tear-down"
-            )
-            await generator.aclose()
-
-    async def _die(self, generator: Any, cancelled: BaseException) -> None:
-        """The wrapper's own task group was cancelled: the cancellation belongs inside the adapter."""
-        try:
-            await generator.athrow(cancelled)
-        except StopAsyncIteration:
-            pass
-        except BaseException as death:
-            self.death = death
-
-    # -- verbs ---------------------------------------------------------------------------------------------
-
-    @property
-    def patience(self) -> float:
-        """Seconds in which whatever ends by itself has ended: the wrapper's own limit, and more."""
-        return max(DEADLINE, 2 * (self.claims.own_timeout or 0.0))
+        self._handles: dict[str, Any] = {}
 
     @property
     def connections(self) -> int:
@@ -167,11 +58,11 @@ class Holder:
 
     def has(self, verb: str) -> bool:
         """True when the adapter gives `verb`."""
-        return self._wrapper is not None and self._wrapper.has(verb)
+        return self.wrapper is not None and self.wrapper.has(verb)
 
     def is_async(self, verb: str) -> bool:
         """True when the verb can be cancelled: a plain function in a thread cannot."""
-        return self._wrapper is not None and is_async(getattr(self._wrapper, verb))
+        return self.wrapper is not None and is_async(getattr(self.wrapper, verb))
 
     def start(self, verb: str, *arguments: Any) -> Pending[Any]:
         """Start any verb, and get it under way.
@@ -196,9 +87,9 @@ class Holder:
         Raises:
             NotClaimed: The adapter does not give it.
         """
-        if self._wrapper is None or not self._wrapper.has(verb):
+        if self.wrapper is None or not self.wrapper.has(verb):
             raise NotClaimed(verb)
-        return getattr(self._wrapper, verb)
+        return getattr(self.wrapper, verb)
 
     def start_listing(self) -> Pending[list[Tool]]:
         """Start `list_tools`."""
@@ -292,9 +183,9 @@ class Holder:
         await settle()
 
     async def _perform(self, verb: str, *arguments: Any) -> Any:
-        if self._wrapper is None or not self._wrapper.has(verb):
+        if self.wrapper is None or not self.wrapper.has(verb):
             raise NotClaimed(verb)
-        return await perform(getattr(self._wrapper, verb), *arguments)
+        return await perform(getattr(self.wrapper, verb), *arguments)
 
     async def _list(self) -> list[Tool]:
         try:

@@ -13,7 +13,9 @@ from typing import Any
 
 import anyio
 
+from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.scenarios._holder import Holder
+from pytest_mcp_conformance.scenarios._judge import VerbFailed
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import ScriptedServer
 from pytest_mcp_conformance.server.connection import Connection
@@ -65,6 +67,7 @@ class Legs:
         self.waits: anyio.Event | None = None
         self.closing: anyio.Event | None = None
         self.close_raises: Exception | None = None
+        self._connections: list[Connection] = []
         self._leases: list[Any] = []
 
     def start(self, key: Any = "k", *, principal: str | None = None, **how: Any) -> Pending[Any]:
@@ -79,18 +82,30 @@ class Legs:
         """
         return await self.start(key, principal=principal, **how).result()
 
+    async def lease_in_this_step(self, key: Any = "k") -> Any:
+        """Lease the connection of `key` without a turn of the loop between, for what is known already.
+
+        Raises:
+            VerbFailed: The pool raised.
+        """
+        try:
+            return await self._acquire(key, None, {})
+        except Exception as raised:
+            raise VerbFailed(f"acquire raised {describe(raised)}") from raised
+
     def start_release(self, lease: Any) -> Pending[None]:
         """Begin to give a lease back."""
         return Pending(lease.release(), "release")
 
     async def release(self, *leases: Any) -> None:
-        """Give leases back, one after the other.
+        """Give leases back, one after the other, and let what follows from it happen.
 
         Raises:
             VerbFailed: A release raised, or did not end.
         """
         for lease in leases:
             await self.start_release(lease).result()
+        await self.server.settle()
 
     async def reaches(self, lease: Any) -> int:
         """The number of the connection on which a lease's client reaches the server.
@@ -102,8 +117,8 @@ class Legs:
 
     @property
     def open(self) -> list[int]:
-        """The numbers of the connections that the pool's dials opened and that are open now."""
-        return [client.number for client in self.clients if client.connection.open]
+        """The numbers of the connections that dials opened, ended or not, and that are open now."""
+        return [connection.number for connection in self._connections if connection.open]
 
     @asynccontextmanager
     async def dial(self, principal: str | None = None) -> AsyncIterator[ScriptedClient]:
@@ -119,6 +134,7 @@ class Legs:
         closed = anyio.Event()
         async with self.server.dial(principal).streams() as (read, write):
             connection = self.server.connections[-1]
+            self._connections.append(connection)
             unwatch = self.server.history.watch(lambda: connection.open or closed.set())
             try:
                 async with ClientSession(read, write) as session:
@@ -144,8 +160,8 @@ class Legs:
             if not await releasing.ended():
                 await releasing.cancel()
         self.pool.close()
-        for client in self.clients:
-            client.connection.drop()
+        for connection in self._connections:
+            connection.drop()
 
     async def _acquire(self, key: Any, principal: str | None, how: dict[str, Any]) -> Any:
         def dial() -> AbstractAsyncContextManager[ScriptedClient]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from pytest_mcp_conformance import clock as virtual
-from pytest_mcp_conformance.adapters import bare_sdk, is_bare_sdk
+from pytest_mcp_conformance.adapters import bare_sdks, is_bare_sdk
 from pytest_mcp_conformance.contract import (
     EXCUSES,
     Adapter,
@@ -22,6 +22,7 @@ from pytest_mcp_conformance.contract import (
     Rule,
     Verdict,
 )
+from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.contract.connections import CLOSE_ENDS_EVERYTHING_IT_OPENED
 from pytest_mcp_conformance.history import Recorder, telling
@@ -35,6 +36,14 @@ from pytest_mcp_conformance.scenarios._verbs import end_verbs, under_way
 from pytest_mcp_conformance.server import NotReached, ScriptedServer
 
 __all__ = ["play"]
+
+GRACE = 5.0
+"""Real seconds in which a thread, a child or a socket of the wrapper's may keep its silence."""
+
+SHORT_GRACE = 0.2
+"""The same, for a wrapper that has let the whole of it pass once: a catalogue of such waits takes minutes."""
+
+_grace: dict[Adapter, float] = {}
 
 
 def play(
@@ -73,11 +82,17 @@ def play(
             return replace(played, judgements=tuple(_not_claimed(*each) for each in unclaimed.items()))
         run = _run(scenario, adapter, era, variant, unclaimed)
     except AdapterError as wrong:
-        return replace(played, adapter_error=str(wrong))
+        return replace(played, adapter_error=_named(adapter, str(wrong)))
     judgements = run.judgements
     if compare and any(each.verdict is Verdict.BROKEN for each in judgements):
         judgements = _beside_the_sdk(judgements, scenario, adapter, era, variant)
     return replace(played, judgements=judgements, trouble=tuple(run.trouble))
+
+
+def _named(adapter: Adapter, wrong: str) -> str:
+    if wrong.startswith("adapter "):
+        return wrong
+    return f"adapter {adapter.name!r} at {place_of(adapter.play)}: {wrong}"
 
 
 @dataclass
@@ -95,12 +110,14 @@ def _run(scenario: Scenario, adapter: Adapter, era: str, variant: str, unclaimed
     history = Recorder()
     judge = Judge(scenario.rules, history)
     left: list[str] = []
+    loops: list[Any] = []
     for rule in scenario.rules:
         if rule.id in unclaimed:
             judge.not_claimed(rule, unclaimed[rule.id])
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
+        loops.append(loop)
         history.keep_time(loop.time)
         current_judge.set(judge)
         under_way.set(set())
@@ -122,7 +139,7 @@ def _run(scenario: Scenario, adapter: Adapter, era: str, variant: str, unclaimed
         _gather_trouble(run, connect, history)
 
     try:
-        virtual.run(main, name=scenario.name, leftovers=left)
+        virtual.run(main, grace=_grace.get(adapter, GRACE), name=scenario.name, leftovers=left)
     except NotClaimed as missing:
         for rule in scenario.rules:
             judge.not_claimed(rule, str(missing))
@@ -130,6 +147,8 @@ def _run(scenario: Scenario, adapter: Adapter, era: str, variant: str, unclaimed
         run.failed = str(stopped)
     except SystemExit as exit_:
         run.failed = f"the wrapper raised {describe(exit_)}"
+    if any(loop.waited_in_vain for loop in loops):
+        _grace[adapter] = SHORT_GRACE
     if run.failed:
         judge.not_testable(run.failed)
     run.judgements = _with_what_was_left(judge.judgements(), left, history)
@@ -213,28 +232,33 @@ def _beside_the_sdk(
     judgements: tuple[Judgement, ...], scenario: Scenario, adapter: Adapter, era: str, variant: str
 ) -> tuple[Judgement, ...]:
     """Say of each broken rule what the bare SDK does in the same scenario."""
-    bare = bare_sdk()
     if is_bare_sdk(adapter):
         return tuple(
             replace(each, sdk="this is the SDK itself") if each.verdict is Verdict.BROKEN else each
             for each in judgements
         )
-    alone = play(scenario, bare, era=era, variant=variant, compare=False)
-    there = {each.rule: each.verdict for each in alone.judgements}
-    said: dict[Verdict | None, str] = {
-        Verdict.KEPT: "keeps this rule",
-        Verdict.BROKEN: "breaks this rule too",
-    }
+    there: dict[str, Verdict] = {}
+    for bare in bare_sdks():
+        alone = play(scenario, bare, era=era, variant=variant, compare=False)
+        for each in alone.judgements:
+            if there.get(each.rule) is not Verdict.BROKEN and each.verdict in _SAID:
+                there[each.rule] = each.verdict
     return tuple(
         each
         if each.verdict is not Verdict.BROKEN
         else replace(
             each,
-            sdk=f"mcp {bare.version} alone {said.get(there.get(each.rule), 'makes no promise here')}",
+            sdk=f"mcp {bare.version} alone {_SAID.get(there.get(each.rule), 'makes no promise here')}",
             inherited=there.get(each.rule) is Verdict.BROKEN,
         )
         for each in judgements
     )
+
+
+_SAID: dict[Verdict | None, str] = {
+    Verdict.KEPT: "keeps this rule",
+    Verdict.BROKEN: "breaks this rule too",
+}
 
 
 def _all(rules: tuple[Rule, ...], legal: bool, reason: str) -> tuple[Judgement, ...]:

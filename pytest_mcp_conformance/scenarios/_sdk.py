@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from copy import deepcopy
 from typing import Any
+
+import anyio
 
 from pytest_mcp_conformance.contract import NotSpoken
 from pytest_mcp_conformance.server import ScriptedServer
 from pytest_mcp_conformance.server.ways._wire import decode, encode
 
-__all__ = ["DropsMeta", "Transport", "call_tool", "item", "marked_call", "session_over", "watched_session"]
+__all__ = [
+    "DropsMeta",
+    "Transport",
+    "call_tool",
+    "direct_session",
+    "item",
+    "marked_call",
+    "sdk_client",
+    "session_over",
+    "watched_session",
+]
 
 
 @asynccontextmanager
@@ -37,6 +50,54 @@ async def watched_session(server: ScriptedServer, ledger: Any) -> AsyncIterator[
             yield session
 
 
+@asynccontextmanager
+async def sdk_client(server: ScriptedServer, ledger: Any) -> AsyncIterator[Any]:
+    """The client of mcp 2.x over a watched connection: it sends a call again by itself."""
+    try:
+        from mcp import Client
+    except ImportError:
+        raise NotSpoken("the installed mcp 1.x has no client that sends a call again") from None
+
+    @asynccontextmanager
+    async def streams() -> AsyncIterator[tuple[Any, Any]]:
+        async with server.dial().streams() as pair:
+            yield ledger.watch(*pair)
+
+    try:
+        async with Client(streams(), mode="auto") as client:
+            yield client
+    except Exception as error:
+        raise _leaf(error) from None
+
+
+@asynccontextmanager
+async def direct_session(ledger: Any, seen: list[Any]) -> AsyncIterator[Any]:
+    """A session of mcp 2.x over a server in its own process; the params of its calls are put into `seen`."""
+    try:
+        from mcp.shared.direct_dispatcher import create_direct_dispatcher_pair
+    except ImportError:
+        raise NotSpoken("the installed mcp 1.x has no dispatchers") from None
+    from mcp import ClientSession
+
+    async def on_request(_: Any, method: str, params: Any) -> dict[str, Any]:
+        if method == "tools/call":
+            seen.append(params)
+            return {"content": [], "resultType": "complete"}
+        return {"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+
+    async def on_notify(*_: Any) -> None: ...
+
+    client, server = create_direct_dispatcher_pair()
+    try:
+        async with anyio.create_task_group() as group:
+            await group.start(server.run, on_request, on_notify)
+            async with ClientSession(dispatcher=ledger.watch_dispatcher(client)) as session:
+                yield session
+            server.close()
+    except Exception as error:
+        raise _leaf(error) from None
+
+
 async def call_tool(session: Any, params: Mapping[str, Any], **more: Any) -> Any:
     """Call a tool by the session's own method, with these params."""
     return await session.call_tool(params["name"], params.get("arguments"), meta=params.get("_meta"), **more)
@@ -44,7 +105,7 @@ async def call_tool(session: Any, params: Mapping[str, Any], **more: Any) -> Any
 
 async def marked_call(ledger: Any, session: Any, params: Mapping[str, Any], refs: list[str]) -> Any:
     """One call with its marker; its `ref` is put into `refs` as it begins."""
-    with ledger.call(params) as call:
+    with ledger.call(deepcopy(params)) as call:
         refs.append(call.ref)
         return await call_tool(session, call.params)
 
@@ -58,9 +119,13 @@ def item(number: int, params: Mapping[str, Any] | None, method: str = "tools/cal
 class Transport:
     """A write stream that keeps what is sent.
 
+    Args:
+        error: See below.
+        sends_first: Whether the message is sent where the send raises.
+
     Attributes:
         items: What was sent.
-        error: What a send raises; an error of a closed end before anything is sent, every other one after.
+        error: What a send raises, after the message is sent unless `sends_first` is false.
         returns: What a send returns.
         wait: Waited for by each send.
     """

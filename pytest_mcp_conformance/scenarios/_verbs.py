@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from pytest_mcp_conformance.clock import describe_tasks
 from pytest_mcp_conformance.contract._outcome import describe
-from pytest_mcp_conformance.scenarios._judge import VerbFailed
+from pytest_mcp_conformance.scenarios._judge import NotClaimed, VerbFailed
 from pytest_mcp_conformance.server import DEADLINE
 
 __all__ = ["Pending", "end_verbs", "is_async", "perform", "under_way"]
@@ -116,7 +116,9 @@ class Pending(Generic[T]):
             raise VerbFailed(f"{self.step} was cancelled, though nobody cancelled it")
         error = self._task.exception()
         if error is not None:
-            if isinstance(error, VerbFailed | AssertionError) or not isinstance(error, Exception):
+            if isinstance(error, VerbFailed | NotClaimed | AssertionError) or not isinstance(
+                error, Exception
+            ):
                 raise error
             raise VerbFailed(f"{self.step} raised {describe(error)}") from error
         return self._task.result()

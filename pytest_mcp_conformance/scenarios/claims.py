@@ -53,28 +53,39 @@ async def listings_without_a_frame(server: ScriptedServer, connect: Connect) -> 
 
 @probe("reacts_to_list_changed")
 async def reaction_to_a_notice(server: ScriptedServer, connect: Connect) -> Seen:
-    """Change the tools, say so, and watch for an hour."""
-    server.has_tools(*V1)
-    server.ttl_ms = HOUR_MS
+    """Change the tools, say so, and watch; then the same without a word, to see what the time alone does."""
+    server.ttl_ms = 10 * HOUR_MS
     async with connect(server) as wrapper:
+        server.has_tools(*V1)
         await wrapper.list_tools()
         await server.settle()
         if any(each.params.get("notifications", {}).get("toolsListChanged") for each in _listens(server)):
             return True, "it listens for changes of the tools"
+    silent = await _after_a_change(server, connect, said=False)
+    told = await _after_a_change(server, connect, said=True)
+    if told and not silent:
+        return True, f"a notice made it {told}"
+    return False, "a notice changed nothing" if not told else f"it would {told} without a notice as well"
+
+
+async def _after_a_change(server: ScriptedServer, connect: Connect, *, said: bool) -> str:
+    """What a wrapper does after a change that it was told of, or not: in words, or empty."""
+    server.has_tools(*V1)
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        await server.settle()
         mark = server.ledger.mark
         await wrapper.list_tools()
         kept = not server.ledger.listings(since=mark)
         server.has_tools(*V2)
         mark = server.ledger.mark
-        if not await server.notify_list_changed():
-            return False, "it listens to nothing"
+        if said and not await server.notify_list_changed():
+            return ""
         await asyncio.sleep(3600.0)
         if server.ledger.listings(since=mark):
-            return True, "a notice made it list"
+            return "list by itself"
         await wrapper.list_tools()
-        if kept and server.ledger.listings(since=mark):
-            return True, "a notice made it drop a kept list"
-    return False, "a notice changed nothing"
+        return "drop a kept list" if kept and server.ledger.listings(since=mark) else ""
 
 
 @probe("polls")

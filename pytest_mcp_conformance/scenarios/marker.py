@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from pytest_mcp_conformance.contract import HANDSHAKE
+from pytest_mcp_conformance.contract import HANDSHAKE, MODERN
 from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.contract.marker import (
     EMPTY_META_OF_A_CALLER_STAYS,
@@ -29,20 +29,22 @@ from pytest_mcp_conformance.contract.marker import (
     UNMARKED_MESSAGE_IS_PASSED_ON_ITSELF,
 )
 from pytest_mcp_conformance.scenarios._connect import Connect
-from pytest_mcp_conformance.scenarios._judge import check, reached
+from pytest_mcp_conformance.scenarios._judge import VerbFailed, check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.scenarios._sdk import (
     DropsMeta,
     call_tool,
     marked_call,
+    sdk_client,
     session_over,
     watched_session,
 )
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import V1, ScriptedServer
 
-BARE = {"name": "old", "arguments": {"nonce": "n1"}}
-TRACED = {"name": "old", "_meta": {"traceparent": "00-a-b-01", "progressToken": 7}, "arguments": {}}
+HEADER_MISMATCH = -32020
+BARE: Mapping[str, Any] = {"name": "old", "arguments": {"nonce": "n1"}}
+TRACED: Mapping[str, Any] = {"name": "old", "_meta": {"traceparent": "00-a-b-01", "progressToken": 7}, "arguments": {}}
 ODD: tuple[Any, ...] = (
     {"jsonrpc": "2.0", "id": 1, "method": "ping"},
     {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": None},
@@ -57,7 +59,9 @@ ODD: tuple[Any, ...] = (
 )
 
 
-@scenario(MARKING_MAKES_NEW_PARAMS, MARKING_KEEPS_EVERY_KEY_IN_ITS_PLACE, MARKER_OUTLIVES_COPIES, eras=HANDSHAKE)
+@scenario(
+    MARKING_MAKES_NEW_PARAMS, MARKING_KEEPS_EVERY_KEY_IN_ITS_PLACE, MARKER_OUTLIVES_COPIES, eras=HANDSHAKE
+)
 async def params_are_marked(server: ScriptedServer, connect: Connect) -> None:
     """Params without, with an empty and with a filled `_meta` are marked, and copied in every way."""
     async with connect(server) as wrapper:
@@ -99,7 +103,7 @@ async def marker_is_taken(server: ScriptedServer, connect: Connect) -> None:
     async with connect(server) as wrapper:
         mark, take = wrapper.part("mark_params"), wrapper.part("take_marker")
         for rule, given in rules.items():
-            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": _tried(mark, given, "m1")}
+            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": _tried(mark, deepcopy(given), "m1")}
             before = json.dumps(message)
             taken = _tried(take, message)
             reached(taken.marker == "m1", "the marker was not taken")
@@ -108,7 +112,7 @@ async def marker_is_taken(server: ScriptedServer, connect: Connect) -> None:
                 assert taken.message is not message
             with check(rule):
                 assert json.dumps(taken.message) == json.dumps({**message, "params": given})
-        stamped = _tried(mark, BARE, "m1")
+        stamped = _tried(mark, deepcopy(BARE), "m1")
         stamped["_meta"] = {"first": 1, **stamped["_meta"], "progressToken": 7}
         with check(OTHER_META_ENTRIES_ARE_KEPT):
             left = _tried(take, {"method": "tools/call", "params": stamped}).message["params"]["_meta"]
@@ -125,11 +129,15 @@ async def messages_without_a_marker(server: ScriptedServer, connect: Connect) ->
     """Messages pass that carry no marker: unmarked ones, odd ones, and ones with no text under its key."""
     async with connect(server) as wrapper:
         mark, take = wrapper.part("mark_params"), wrapper.part("take_marker")
-        for params in (BARE, TRACED, {**BARE, "_meta": {}}):
-            _passes(take, {"id": 1, "method": "tools/call", "params": params}, UNMARKED_MESSAGE_IS_PASSED_ON_ITSELF)
-        for message in ODD:
+        for params in deepcopy((BARE, TRACED, {**BARE, "_meta": {}})):
+            _passes(
+                take,
+                {"id": 1, "method": "tools/call", "params": params},
+                UNMARKED_MESSAGE_IS_PASSED_ON_ITSELF,
+            )
+        for message in deepcopy(ODD):
             _passes(take, message, ODD_MESSAGES_PASS_UNTOUCHED)
-        marked = _tried(mark, BARE, "m1")
+        marked = _tried(mark, deepcopy(BARE), "m1")
         reached(marked.get("_meta"), "nothing was marked")
         for value in (None, True, 0, 1, 1.5, [], ["m1"], {}, {"m1": 1}):
             odd = {**marked, "_meta": dict.fromkeys(marked["_meta"], value)}
@@ -158,13 +166,19 @@ async def marked_beside_unmarked(server: ScriptedServer, connect: Connect) -> No
                 with check(EMPTY_META_OF_A_CALLER_STAYS):
                     assert frame == bare
                 continue
-            rule = OTHER_META_ENTRIES_ARE_KEPT if "_meta" in bare["params"] else META_OF_THE_MARKER_ALONE_IS_REMOVED
+            rule = (
+                OTHER_META_ENTRIES_ARE_KEPT
+                if "_meta" in bare["params"]
+                else META_OF_THE_MARKER_ALONE_IS_REMOVED
+            )
             with check(rule):
                 assert frame["params"].get("_meta", "none") == bare["params"].get("_meta", "none")
             with check(FRAME_IS_WHAT_IT_WOULD_BE_UNMARKED):
                 assert frame == bare
                 if how == "traced" or (how == "plain" and server.era == "handshake"):
                     assert json.dumps(frame) == json.dumps(bare), "the bytes"
+    if server.era == "modern":
+        leave_out(META_OF_THE_MARKER_ALONE_IS_REMOVED, "modern requests carry the SDK's stamps in `_meta`")
 
 
 @scenario(MARKER_IS_NEVER_SERIALISED)
@@ -216,15 +230,17 @@ async def caller_uses_the_reserved_key(server: ScriptedServer, connect: Connect)
         ledger = wrapper.part("request_ledger")()
         async with watched_session(server, ledger) as session:
             await session.list_tools()
-            with ledger.call(BARE) as first:
-                mine = {**BARE, "_meta": dict(first.params["_meta"])}
+            with ledger.call(deepcopy(BARE)) as first:
+                mine = {**deepcopy(BARE), "_meta": dict(first.params["_meta"])}
                 try:
                     with ledger.call(mine) as second:
                         await call_tool(session, second.params)
                 except Exception as refused:
                     reached(describe(refused), "an error without words")
                 with check(RESERVED_KEY_OF_A_CALLER_IS_NO_MARKER):
-                    matched = [each for each in ledger.records() if each.call == first.ref and each.request_id]
+                    matched = [
+                        each for each in ledger.records() if each.call == first.ref and each.request_id
+                    ]
                     assert matched == [], "another caller's request was matched to this call"
                     assert _leaks(server, first.params["_meta"].values()) == []
 
@@ -245,11 +261,18 @@ async def sdk_drops_the_meta(server: ScriptedServer, connect: Connect) -> None:
                     await call.result()
                     sent = [frame.id for frame in server.ledger.calls("n1")]
                     assert len(sent) == 1
-                    unmatched = [r for r in ledger.records() if r.method == "tools/call" and r.request_id is not None]
+                    unmatched = [
+                        r for r in ledger.records() if r.method == "tools/call" and r.request_id is not None
+                    ]
                     assert [(r.request_id, r.call) for r in unmatched] == [(sent[0], None)]
 
 
-@scenario(EVERY_ATTEMPT_OF_A_CALL_IS_ITS_OWN, MARKER_IS_NEVER_SERIALISED, variants=("input", "mismatch"))
+@scenario(
+    EVERY_ATTEMPT_OF_A_CALL_IS_ITS_OWN,
+    MARKER_IS_NEVER_SERIALISED,
+    variants=("input", "mismatch"),
+    eras=MODERN,
+)
 async def call_sent_again_by_the_sdk(server: ScriptedServer, connect: Connect, how: str) -> None:
     """The SDK's client sends a call again: after an input round, or because its headers did not fit."""
     server.has_tools(*V1)
@@ -294,7 +317,7 @@ def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except Exception as raised:
-        raise AssertionError(f"raised {describe(raised)} for {arguments!r}") from raised
+        raise VerbFailed(f"raised {describe(raised)} for {arguments!r}") from raised
 
 
 def _passes(take: Callable[[Any], Any], message: Any, rule: Any) -> None:
@@ -313,7 +336,7 @@ async def _call_frame(server: ScriptedServer, ledger: Any, how: str) -> tuple[Ma
     async def on_progress(*_: Any) -> None: ...
 
     more = {"progress_callback": on_progress} if how == "progress" else {}
-    params: dict[str, Any] = dict(BARE)
+    params: dict[str, Any] = deepcopy(dict(BARE))
     if how in ("traced", "empty"):
         params["_meta"] = {"traceparent": "00-a-b-01"} if how == "traced" else {}
     secrets: list[str] = []

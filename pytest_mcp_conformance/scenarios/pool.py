@@ -127,7 +127,6 @@ async def one_server_under_two_keys(server: ScriptedServer, connect: Connect) ->
             for who in ("ann", "bob"):
                 lease = await legs.lease(f"server|{who}", principal=who)
                 assert lease.client.connection.principal == who
-            assert legs.dials == 2
 
 
 @scenario(FAILED_DIAL_FAILS_ITS_WAITERS_ALONE, NO_DIAL_IS_MADE_UNASKED, eras=HANDSHAKE)
@@ -262,7 +261,6 @@ async def pool_closed_during_a_dial(server: ScriptedServer, connect: Connect, ho
                 assert await each.ended(), "still waits for a pool that is closed"
                 assert each.error is not None or await each.result() is None
             assert legs.open == [], "what was dialled is still open"
-            assert server.ledger.open_connections() == server.ledger.open_connections()[:1]
             assert legs.pool.live == 0
 
 
@@ -307,10 +305,13 @@ async def detach_during_a_dial(server: ScriptedServer, connect: Connect, how: st
                 with check(DETACHED_DIAL_IS_NOT_JOINED):
                     assert legs.dials == 2, "waits for the dial that was detached"
             gate.held[0].release()
+            leases: list[Any] = []
             with check(DETACHED_DIAL_IS_NOT_PUBLISHED):
-                first, second = [await each.result() for each in waiting]
-                number = await legs.reaches(first)
-                assert await legs.reaches(second) == number
+                leases = [await each.result() for each in waiting]
+            reached(leases, "the detached dial served nobody")
+            number = await legs.reaches(leases[0])
+            with check(DETACHED_DIAL_IS_ONE_CONNECTION):
+                assert await legs.reaches(leases[1]) == number
             gate.open()
             gate.release_all()
             late = await (third.result() if third is not None else legs.lease())
@@ -320,9 +321,9 @@ async def detach_during_a_dial(server: ScriptedServer, connect: Connect, how: st
             assert await legs.reaches(await legs.lease()) != number
             assert legs.dials == 2
         with check(DETACHED_DIAL_IS_ONE_CONNECTION):
-            await legs.release(first)
-            assert await legs.reaches(second) == number
-            await legs.release(second)
+            await legs.release(leases[0])
+            assert await legs.reaches(leases[1]) == number
+            await legs.release(leases[1])
             assert number not in legs.open
 
 
@@ -373,8 +374,9 @@ async def release_during_a_fresh_dial(server: ScriptedServer, connect: Connect) 
             with check(RELEASE_OF_THE_OLD_SPARES_THE_DIAL):
                 await legs.release(first)
                 assert old not in legs.open
-                late = legs.start()
-                await server.settle()
+            late = legs.start()
+            await server.settle()
+            with check(RELEASE_OF_THE_OLD_SPARES_THE_DIAL):
                 assert legs.dials == 2
             gate.release_all()
             gate.open()
@@ -464,7 +466,7 @@ async def connection_that_dies(server: ScriptedServer, connect: Connect) -> None
         dead = await legs.reaches(first)
         first.client.connection.drop()
         with check(DEAD_CONNECTION_IS_NOT_LEASED):
-            third = await legs.lease()
+            third = await legs.lease_in_this_step()
             assert await legs.reaches(third) != dead
             await server.settle()
             assert await legs.reaches(await legs.lease()) == await legs.reaches(third)
@@ -472,10 +474,11 @@ async def connection_that_dies(server: ScriptedServer, connect: Connect) -> None
             await asyncio.sleep(60)
             assert sorted(told) == ["first", "first again", "second"]
         with check(RELEASE_AFTER_THE_DEATH_IS_NOTHING):
+            held = list(legs.open)
             await legs.release(first, second, first)
+            assert legs.open == held
             fourth = await legs.lease()
-            assert {await legs.reaches(third), await legs.reaches(fourth)} == set(legs.open)
-            assert (legs.dials, len(legs.open)) == (2, 1)
+            assert await legs.reaches(fourth) in held
 
 
 @scenario(OWN_RELEASE_TELLS_NOBODY, eras=HANDSHAKE)
@@ -486,8 +489,9 @@ async def releases_in_good_order(server: ScriptedServer, connect: Connect) -> No
         early, late = await legs.lease(), await legs.lease()
         early.on_close(lambda: told.append("released before"))
         late.on_close(lambda: told.append("held"))
+        client = late.client
         await legs.release(early)
-        late.client.connection.drop()
+        client.connection.drop()
         await server.settle()
         reached("held" in told or legs.open == [], "the connection did not close")
         one, other = await legs.lease("another"), await legs.lease("another")
@@ -546,7 +550,7 @@ async def waiter_that_is_cancelled(server: ScriptedServer, connect: Connect, who
             assert legs.dials == 1
             await legs.release(*leases)
             await server.settle()
-            assert server.ledger.open_connections()[1:] == [], "nobody holds it, and it is open"
+            assert legs.open == [], "nobody holds it, and it is open"
             assert legs.pool.live == 0
             assert await legs.reaches(await legs.lease()) == legs.clients[-1].number
             assert legs.dials == 2

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.history import Event, copied
-from pytest_mcp_conformance.server.ledger import DEADLINE, Ledger
+from pytest_mcp_conformance.server.ledger import Ledger
 
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.connection import Connection
@@ -86,7 +86,7 @@ class Gate:
             not self._closed and request.method == self.method and (self._when is None or self._when(request))
         )
 
-    async def arrived(self, nth: int = 1, *, deadline: float = DEADLINE) -> Held:
+    async def arrived(self, nth: int = 1, *, deadline: float | None = None) -> Held:
         """Wait for the nth request that is held (from 1).
 
         Raises:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from types import EllipsisType
 from typing import Any
 
 import anyio
 
+from pytest_mcp_conformance.clock import VirtualLoop
 from pytest_mcp_conformance.contract import ConformanceError
 from pytest_mcp_conformance.history import Event, Recorder, telling
 
 __all__ = ["DEADLINE", "Ledger", "NotReached"]
 
 DEADLINE = 600.0
-"""Seconds on the loop's clock for what must happen. Virtual in a scenario: a wait in vain costs no time."""
+"""Seconds of virtual time for what must happen in a scenario: a wait in vain costs no real time."""
+
+PATIENCE = 5.0
+"""Seconds for the same in a loop that lives in real time, as in a suite of the user's own."""
+
+
+def _deadline() -> float:
+    try:
+        return DEADLINE if isinstance(asyncio.get_running_loop(), VirtualLoop) else PATIENCE
+    except RuntimeError:  # another backend of anyio
+        return PATIENCE
 
 
 class NotReached(ConformanceError):
@@ -96,17 +108,18 @@ class Ledger:
                 live.remove(event.connection)
         return live
 
-    async def until(self, condition: Callable[[], bool], what: str, deadline: float = DEADLINE) -> None:
+    async def until(self, condition: Callable[[], bool], what: str, deadline: float | None = None) -> None:
         """Wait until `condition` holds; it is tried after every event.
 
         Args:
             condition: What must become true.
             what: Its name, for the error.
-            deadline: Seconds on the loop's clock.
+            deadline: Seconds on the loop's clock; by default 600 in virtual time, and 5 in real time.
 
         Raises:
             NotReached: The deadline passed.
         """
+        deadline = _deadline() if deadline is None else deadline
         while not condition():
             changed = anyio.Event()
             unwatch = self.history.watch(changed.set)

@@ -96,6 +96,9 @@ class ScriptedServer:
             cursors: What each page but the last names as the next one; by default `c2`, `c3`…
             principal: Only for this principal.
         """
+        for page in pages:
+            if isinstance(page, str):
+                raise UsageError(f"pages({page!r}): a page is a list of tools; write pages([{page!r}])")
         named = [[tool(entry) if isinstance(entry, str) else entry for entry in page] for page in pages]
         given = cursors if cursors is not None else [f"c{n}" for n in range(2, len(pages) + 1)]
         self.lists_by(Pages(named, given), principal=principal)
@@ -146,7 +149,13 @@ class ScriptedServer:
         times: float = 1,
         when: Callable[[Event], bool] | None = None,
     ) -> None:
-        """Do `act` instead of answering the next `times` requests of `method`."""
+        """Do `act` instead of answering the next `times` requests of `method`.
+
+        Raises:
+            UsageError: `times` is less than one.
+        """
+        if times < 1:
+            raise UsageError(f"times={times!r}: a step is played once or more; leave it out instead")
         self._steps.append(_Step(method, act, times, when))
 
     def recovers(self) -> None:

@@ -11,6 +11,7 @@ from mcp_conformance_reference.conversation import Conversation
 from mcp_conformance_reference.definitionlist import Binding, DefinitionList, ListFlight
 from mcp_conformance_reference.definitions import Definition, definition_of
 from mcp_conformance_reference.dialler import Dialler
+from mcp_conformance_reference.dials import PooledSession, pooled_session
 from mcp_conformance_reference.errors import (
     CallFailed,
     CheckFailed,
@@ -31,9 +32,21 @@ from mcp_conformance_reference.flight import Flight
 from mcp_conformance_reference.generations import ListingGenerations, SettledListing, listings_of
 from mcp_conformance_reference.handles import ListedTool
 from mcp_conformance_reference.incarnation import Incarnation, WrappedTool
+from mcp_conformance_reference.keys import Declaration, key_of, read_declaration
+from mcp_conformance_reference.leases import (
+    Lease,
+    LeaseReleased,
+    ListingRecords,
+    ListingUnusable,
+    ListingWriter,
+)
+from mcp_conformance_reference.ledger import LedgerCall, RequestLedger, RequestRecord, RequestState
 from mcp_conformance_reference.life import Life
+from mcp_conformance_reference.marker import CALL_MARKER_KEY, TakenMarker, mark_params, take_marker
 from mcp_conformance_reference.notices import Notices
 from mcp_conformance_reference.parts import Parts
+from mcp_conformance_reference.pool import ConnectionPool
+from mcp_conformance_reference.pooled import PooledConnection
 from mcp_conformance_reference.requests import Request
 from mcp_conformance_reference.results import CallResult
 from mcp_conformance_reference.sdk import MAJOR, Era
@@ -50,6 +63,7 @@ from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import LeftOut, Listing, Page, Walk
 
 __all__ = [
+    "CALL_MARKER_KEY",
     "MAJOR",
     "MAX_DEFINITION_ENTRIES",
     "MAX_SHARED_TOOLS",
@@ -63,7 +77,9 @@ __all__ = [
     "Clock",
     "Connection",
     "ConnectionLost",
+    "ConnectionPool",
     "Conversation",
+    "Declaration",
     "Definition",
     "DefinitionList",
     "DialFailed",
@@ -73,6 +89,9 @@ __all__ = [
     "Exchange",
     "Flight",
     "Incarnation",
+    "Lease",
+    "LeaseReleased",
+    "LedgerCall",
     "LeftOut",
     "Life",
     "ListFailed",
@@ -81,6 +100,9 @@ __all__ = [
     "ListenRequest",
     "Listing",
     "ListingGenerations",
+    "ListingRecords",
+    "ListingUnusable",
+    "ListingWriter",
     "LogMessage",
     "Notices",
     "OpenStreams",
@@ -88,9 +110,14 @@ __all__ = [
     "Page",
     "Parts",
     "Plan",
+    "PooledConnection",
+    "PooledSession",
     "ReferenceClient",
     "Request",
     "RequestFailed",
+    "RequestLedger",
+    "RequestRecord",
+    "RequestState",
     "SchemaUnusable",
     "Settings",
     "SettledListing",
@@ -98,6 +125,7 @@ __all__ = [
     "SharedEntry",
     "StaleTool",
     "Subscription",
+    "TakenMarker",
     "ToolList",
     "VerbTimeout",
     "Walk",
@@ -105,5 +133,10 @@ __all__ = [
     "WrappedTool",
     "context_of",
     "definition_of",
+    "key_of",
     "listings_of",
+    "mark_params",
+    "pooled_session",
+    "read_declaration",
+    "take_marker",
 ]

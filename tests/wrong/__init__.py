@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
-from tests.wrong import caching, calls, checks, connections, notices, pagination, tenants, tools
+from tests.wrong import (
+    caching,
+    calls,
+    checks,
+    connections,
+    generations,
+    ledger,
+    marker,
+    notices,
+    pagination,
+    tenants,
+    tools,
+)
 from tests.wrong._wrong import Wrong
 
 __all__ = ["WRONG", "Wrong"]
 
 WRONG: tuple[Wrong, ...] = tuple(
     found
-    for area in (caching, pagination, notices, checks, calls, connections, tenants, tools)
+    for area in (
+        caching,
+        pagination,
+        notices,
+        checks,
+        calls,
+        connections,
+        tenants,
+        tools,
+        generations,
+        marker,
+        ledger,
+    )
     for found in vars(area).values()
     if isinstance(found, Wrong)
 )
