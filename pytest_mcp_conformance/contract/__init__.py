@@ -19,10 +19,13 @@ from . import (
     connections,
     definitions,
     generations,
+    keys,
+    leases,
     ledger,
     marker,
     notices,
     pagination,
+    pool,
     sharing,
     tenants,
     tools,
@@ -99,6 +102,9 @@ _DECLARED: Final[dict[str, tuple[str, ModuleType]]] = {
     "SHR": ("Shared definitions", sharing),
     "MRK": ("Call marker", marker),
     "LDG": ("Request ledger", ledger),
+    "POOL": ("Connection pool", pool),
+    "KEY": ("Pool keys", keys),
+    "OPN": ("Listings on a lease", leases),
 }
 
 

@@ -8,11 +8,15 @@ from pytest_mcp_conformance.scenarios import (
     checks,
     claims,
     connections,
+    definitions,
     generations,
+    keys,
+    leases,
     ledger,
     marker,
     notices,
     pagination,
+    pool,
     tenants,
     tools,
 )
@@ -34,8 +38,12 @@ CATALOGUE: tuple[Scenario, ...] = (
             tenants,
             tools,
             generations,
+            definitions,
             marker,
             ledger,
+            pool,
+            keys,
+            leases,
         )
         for found in vars(area).values()
         if isinstance(found, Scenario)

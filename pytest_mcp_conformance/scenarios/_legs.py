@@ -135,7 +135,12 @@ class Legs:
         async with self.server.dial(principal).streams() as (read, write):
             connection = self.server.connections[-1]
             self._connections.append(connection)
-            unwatch = self.server.history.watch(lambda: connection.open or closed.set())
+
+            def look() -> None:
+                if not connection.open:
+                    closed.set()
+
+            unwatch = self.server.history.watch(look)
             try:
                 async with ClientSession(read, write) as session:
                     await session.initialize()

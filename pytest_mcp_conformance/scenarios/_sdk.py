@@ -9,7 +9,9 @@ from typing import Any
 
 import anyio
 
-from pytest_mcp_conformance.contract import NotSpoken
+from pytest_mcp_conformance.contract import ConformanceError, NotSpoken
+from pytest_mcp_conformance.contract._outcome import describe
+from pytest_mcp_conformance.scenarios._judge import VerbFailed
 from pytest_mcp_conformance.server import ScriptedServer
 from pytest_mcp_conformance.server.ways._wire import decode, encode
 
@@ -38,7 +40,7 @@ async def session_over(read: Any, write: Any, era: str) -> AsyncIterator[Any]:
             await (session.discover() if era == "modern" else session.initialize())
             yield session
     except Exception as error:
-        raise _leaf(error) from None  # the session's task group made a group of it
+        raise _said(error) from error
 
 
 @asynccontextmanager
@@ -67,7 +69,7 @@ async def sdk_client(server: ScriptedServer, ledger: Any) -> AsyncIterator[Any]:
         async with Client(streams(), mode="auto") as client:
             yield client
     except Exception as error:
-        raise _leaf(error) from None
+        raise _said(error) from error
 
 
 @asynccontextmanager
@@ -95,7 +97,7 @@ async def direct_session(ledger: Any, seen: list[Any]) -> AsyncIterator[Any]:
                 yield session
             server.close()
     except Exception as error:
-        raise _leaf(error) from None
+        raise _said(error) from error
 
 
 async def call_tool(session: Any, params: Mapping[str, Any], **more: Any) -> Any:
@@ -173,6 +175,14 @@ class DropsMeta:
 
     async def __aexit__(self, *exc: object) -> None:
         await self.aclose()
+
+
+def _said(error: Exception) -> BaseException:
+    """A scenario's own word, out of the groups that task groups make; every other error is a failure."""
+    leaf = _leaf(error)
+    if isinstance(leaf, ConformanceError | AssertionError):
+        return leaf
+    return VerbFailed(f"the SDK's session, over what the wrapper watches, raised {describe(leaf)}")
 
 
 def _leaf(error: BaseException) -> BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -133,23 +134,22 @@ async def sends_through_the_watcher(server: ScriptedServer, connect: Connect) ->
     async with connect(server) as wrapper:
         ledger, transport = wrapper.part("request_ledger")(), Transport()
         _, write = ledger.watch(object(), transport)
-        with ledger.call(deepcopy(BARE)) as call, check(WATCHED_SEND_KEEPS_THE_CONTRACT):
+        with ExitStack() as stack, check(WATCHED_SEND_KEEPS_THE_CONTRACT):
+            one, two, three = (stack.enter_context(ledger.call(deepcopy(BARE))).params for _ in range(3))
             plain, metadata = item(1, BARE), object()
-            marked = replace(item(2, call.params), metadata=metadata)
-            for each in (plain, marked, item(3, None, "ping")):
-                assert await write.send(each) is transport.returns
+            for each in (plain, replace(item(2, one), metadata=metadata), item(3, None, "ping")):
+                assert await Pending(write.send(each), "send").result() is transport.returns
             assert [encode(each)["id"] for each in transport.items] == [1, 2, 3], "the order"
             assert transport.items[0] is plain
             assert transport.items[1].metadata is metadata, "the metadata of a message without its marker"
-            assert encode(transport.items[1]) == encode(item(2, BARE))
             transport.wait = anyio.Event()
-            slow = Pending(write.send(item(4, call.params)), "send")
+            slow = Pending(write.send(item(4, two)), "send")
             await server.settle()
             assert not slow.done, "the send came back before the transport took the message"
             transport.wait.set()
             await slow.result()
             transport.error = OSError("broken")
-            failing = Pending(write.send(item(5, call.params)), "send")
+            failing = Pending(write.send(item(5, three)), "send")
             assert await failing.ended()
             assert failing.error is transport.error, "another error than the transport's"
 
@@ -223,13 +223,7 @@ async def calls_that_nobody_waits_for(server: ScriptedServer, connect: Connect) 
                         r for r in ledger.records() if r.call in refs and r.state in ("sending", "sent")
                     ]
         _, write = ledger.watch(object(), transport)
-        made = 0
-        while made < MANY or (len(ledger.records()) >= made and made < TOO_MANY):
-            with ledger.call(dict(BARE)) as left:
-                await write.send(item(made, left.params))
-            await write.send(item(TOO_MANY + made, BARE))  # nobody's, and never answered
-            made = made + 1
-            transport.items.clear()
+        made = await Pending(_give_up_many(ledger, write, transport), "calls that are given up").result()
         with check(ABANDONED_CALLS_LEAVE_NOTHING_OPEN):
             assert len(ledger.records()) < made, f"{len(ledger.records())} records after {made} calls"
 
@@ -252,7 +246,6 @@ async def server_in_the_same_process(server: ScriptedServer, connect: Connect) -
                 assert not [params for params in seen if any(ref in str(params) for ref in refs)], (
                     "the server was handed the marker"
                 )
-                assert [params.get("_meta") or {} for params in seen] == [{}, {"traceparent": "00-a-b-01"}]
                 assert [_ids(ledger, ref) for ref in refs] == [[None], [None]]
                 assert [_states(ledger, ref) for ref in refs] == [["answered"], ["answered"]]
 
@@ -279,6 +272,18 @@ async def equal_calls_answered_in_reverse(server: ScriptedServer, connect: Conne
                 with check(ANSWERS_ARE_TIED_BY_ID):
                     assert [_states(ledger, ref) for ref in refs] == [["sent"], ["answered"]]
             await calls[0].result()
+
+
+async def _give_up_many(ledger: Any, write: Any, transport: Transport) -> int:
+    """Send calls that nobody answers, each beside a request of nobody's, until some record was dropped."""
+    made = 0
+    while made < MANY or (len(ledger.records()) >= made and made < TOO_MANY):
+        with ledger.call(dict(BARE)) as left:
+            await write.send(item(made, left.params))
+        await write.send(item(TOO_MANY + made, BARE))
+        made += 1
+        transport.items.clear()
+    return made
 
 
 def _ids(ledger: Any, ref: str) -> list[Any]:

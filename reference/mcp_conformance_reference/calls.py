@@ -17,6 +17,9 @@ from mcp_conformance_reference.walk import Listing
 
 __all__ = ["Caller", "Plan"]
 
+_MOST_CHECKS = 1000
+"""How many compiled checks are kept at most; they cost sixty times what judging by one does."""
+
 
 class Plan(NamedTuple):
     """What was decided before a call left.
@@ -45,6 +48,7 @@ class Caller:
         self._dialler = dialler
         self._tools = tools
         self._settings = settings
+        self._checks: dict[Definition, OutputCheck] = {}
 
     async def call(self, tool: ListedTool | str, arguments: dict[str, Any] | None) -> CallResult:
         """Call a tool. What could fail beside the call is done before it leaves, so no result is ever lost.
@@ -119,8 +123,17 @@ class Caller:
         return tool.definition
 
     def check(self, definition: Definition) -> OutputCheck:
-        """The check that a definition asks for."""
-        return self._settings.parts.check_type(definition)
+        """The check that a definition asks for, made once: a definition never changes.
+
+        Raises:
+            SchemaUnusable: The output schema cannot judge anything. That is not kept.
+        """
+        made = self._checks.get(definition)
+        if made is None:
+            if len(self._checks) >= _MOST_CHECKS:
+                self._checks.clear()
+            made = self._checks[definition] = self._settings.parts.check_type(definition)
+        return made
 
     async def send(self, connection: Connection, plan: Plan, arguments: dict[str, Any]) -> dict[str, Any]:
         """Send the call, once, whatever comes of it.

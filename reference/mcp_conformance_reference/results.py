@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,7 +36,7 @@ class CallResult:
 
     @classmethod
     def read(cls, raw: dict[str, Any]) -> CallResult:
-        """Read a raw result.
+        """Read a raw result, which is the caller's from then on: one answer has one caller, so nothing is copied.
 
         Raises:
             ValueError: The result is not one: its content is no list, or it is not complete.
@@ -50,10 +49,10 @@ class CallResult:
             raise ValueError(f"its content is {content!r}, not a list")
         meta = raw.get("_meta")
         return cls(
-            content=copy.deepcopy(content),
-            structured_content=copy.deepcopy(raw.get("structuredContent")),
+            content=content,
+            structured_content=raw.get("structuredContent"),
             has_structured_content="structuredContent" in raw,
             is_error=bool(raw.get("isError")),
-            meta=copy.deepcopy(meta) if isinstance(meta, dict) else None,
-            raw=copy.deepcopy(raw),
+            meta=meta if isinstance(meta, dict) else None,
+            raw=raw,
         )

@@ -7,11 +7,15 @@ from tests.wrong import (
     calls,
     checks,
     connections,
+    definitions,
     generations,
+    keys,
+    leases,
     ledger,
     marker,
     notices,
     pagination,
+    pool,
     tenants,
     tools,
 )
@@ -31,8 +35,12 @@ WRONG: tuple[Wrong, ...] = tuple(
         tenants,
         tools,
         generations,
+        definitions,
         marker,
         ledger,
+        pool,
+        keys,
+        leases,
     )
     for found in vars(area).values()
     if isinstance(found, Wrong)

@@ -32,6 +32,8 @@ from pytest_mcp_conformance.contract.marker import (
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 
+UNMARKED = {"name": "old", "arguments": {"nonce": "n1"}}
+
 
 def taking(change):
     """A `take_marker` that changes what was taken: `change(taken, params)` gives other params."""
@@ -144,8 +146,9 @@ class TakesInPlace(Client):
 
 def take_a_copy(message):
     taken = take_marker(message)
-    params = message.get("params") if isinstance(message, dict) else None
-    return replace(taken, message=dict(message)) if isinstance(params, dict) and "name" in params else taken
+    if taken.marker is None and isinstance(message, dict) and message.get("params") == UNMARKED:
+        return replace(taken, message=dict(message))
+    return taken
 
 
 @breaks(UNMARKED_MESSAGE_IS_PASSED_ON_ITSELF)
@@ -155,11 +158,16 @@ class AlwaysCopies(Client):
     white_box = WhiteBox(take_marker=take_a_copy)
 
 
+def with_an_empty_meta(taken, params):
+    bare = taken.message["params"]
+    return {key: bare.get(key, {}) for key in params}
+
+
 @breaks(META_OF_THE_MARKER_ALONE_IS_REMOVED)
 class LeavesAnEmptyMeta(Client):
     """A `_meta` that the marker brought stays, empty."""
 
-    white_box = WhiteBox(take_marker=taking(lambda taken, params: {"_meta": {}} | taken.message["params"]))
+    white_box = WhiteBox(take_marker=taking(with_an_empty_meta))
 
 
 class EmptyMetaLedger(RequestLedger):
