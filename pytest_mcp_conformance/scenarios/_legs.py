@@ -115,6 +115,20 @@ class Legs:
         """
         return await Pending(_ask(lease), "a request on the lease").result()
 
+    def connection(self, lease: Any) -> Connection:
+        """The connection that a lease holds, as the server sees it.
+
+        Raises:
+            VerbFailed: The lease has no client of these dials.
+        """
+        try:
+            client = lease.client
+        except Exception as raised:
+            raise VerbFailed(f"the client of a lease raised {describe(raised)}") from raised
+        if not isinstance(client, ScriptedClient):
+            raise VerbFailed(f"the lease gives {client!r} as its client, not what the dial gave")
+        return client.connection
+
     @property
     def open(self) -> list[int]:
         """The numbers of the connections that dials opened, ended or not, and that are open now."""

@@ -152,7 +152,7 @@ async def mounts_of_one_server(server: ScriptedServer, connect: Connect) -> None
             leases = await asyncio.gather(*(each.result() for each in waiting))
         reached(legs.clients, "nothing was dialled")
         with check(KEY_COVERS_THE_PRINCIPAL):
-            assert [lease.client.connection.principal for lease in leases][-1] == "bob"
+            assert legs.connection(leases[-1]).principal == "bob"
 
 
 @scenario(KIND_IS_READ_ONCE, MEMBERS_ARE_READ_ONCE, eras=HANDSHAKE)

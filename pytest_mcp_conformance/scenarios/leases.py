@@ -239,7 +239,7 @@ async def listing_on_a_fresh_connection(server: ScriptedServer, connect: Connect
         reached(old.writes, "no writer called apply")
         late = opened(first)
         second = await legs.lease(fresh=True)
-        reached(second.client.number != first.client.number, "no fresh connection")
+        reached(legs.connection(second) is not legs.connection(first), "no fresh connection")
         with check(NEW_CONNECTION_STARTS_EMPTY):
             lists(second, new, "b", a="string", b="number")
             assert new.held == {"a": "string"}

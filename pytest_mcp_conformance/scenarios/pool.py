@@ -126,7 +126,7 @@ async def one_server_under_two_keys(server: ScriptedServer, connect: Connect) ->
             await asyncio.gather(*(each.result() for each in waiting))
             for who in ("ann", "bob"):
                 lease = await legs.lease(f"server|{who}", principal=who)
-                assert lease.client.connection.principal == who
+                assert legs.connection(lease).principal == who
 
 
 @scenario(FAILED_DIAL_FAILS_ITS_WAITERS_ALONE, NO_DIAL_IS_MADE_UNASKED, eras=HANDSHAKE)
@@ -153,7 +153,7 @@ async def dial_that_fails(server: ScriptedServer, connect: Connect) -> None:
             assert await legs.reaches(lease) == legs.clients[-1].number
             assert legs.pool.live == 1
         reached(legs.clients, "no dial succeeded")
-        lease.client.connection.drop()
+        legs.connection(lease).drop()
         with check(NO_DIAL_IS_MADE_UNASKED):
             await asyncio.sleep(3600)
             assert len(legs.clients) == 1, "a dead connection was dialled again, and nobody had asked"
@@ -385,7 +385,7 @@ async def release_during_a_fresh_dial(server: ScriptedServer, connect: Connect) 
                 assert {await legs.reaches(each) for each in leases} == set(legs.open)
                 assert (legs.dials, len(legs.open)) == (2, 1)
         with check(FRESH_CONNECTION_IS_THE_CURRENT_ONE):
-            assert (await plain.result()).client.number != old
+            assert await legs.reaches(await plain.result()) != old
 
 
 @scenario(FRESH_REPLACES_AND_SPARES_HOLDERS, FRESH_CONNECTION_IS_THE_CURRENT_ONE, eras=HANDSHAKE)
@@ -464,7 +464,7 @@ async def connection_that_dies(server: ScriptedServer, connect: Connect) -> None
         for name, lease in (("first", first), ("first again", first), ("second", second)):
             lease.on_close(lambda name=name: told.append(name))
         dead = await legs.reaches(first)
-        first.client.connection.drop()
+        legs.connection(first).drop()
         with check(DEAD_CONNECTION_IS_NOT_LEASED):
             third = await legs.lease_in_this_step()
             assert await legs.reaches(third) != dead
@@ -489,9 +489,9 @@ async def releases_in_good_order(server: ScriptedServer, connect: Connect) -> No
         early, late = await legs.lease(), await legs.lease()
         early.on_close(lambda: told.append("released before"))
         late.on_close(lambda: told.append("held"))
-        client = late.client
+        connection = legs.connection(late)
         await legs.release(early)
-        client.connection.drop()
+        connection.drop()
         await server.settle()
         reached("held" in told or legs.open == [], "the connection did not close")
         one, other = await legs.lease("another"), await legs.lease("another")
@@ -516,7 +516,7 @@ async def listeners_that_raise_or_come_late(server: ScriptedServer, connect: Con
         first.on_close(raises)
         first.on_close(lambda: told.append("same leg"))
         second.on_close(lambda: told.append("other leg"))
-        first.client.connection.drop()
+        legs.connection(first).drop()
         await server.settle()
         with check(LISTENERS_STAND_ALONE):
             assert sorted(told) == ["other leg", "same leg"]
@@ -573,7 +573,7 @@ async def counting_connections(server: ScriptedServer, connect: Connect) -> None
             legs.pool.detach("k")
             leases.append(await legs.lease())
             assert legs.pool.live == 3
-            leases[-1].client.connection.drop()
+            legs.connection(leases[-1]).drop()
             await server.settle()
             assert legs.pool.live == 2
             await legs.release(*leases)
@@ -618,7 +618,7 @@ async def leg_that_has_ended(server: ScriptedServer, connect: Connect) -> None:
             assert await legs.reaches(stays) == number
             ended_told = Pending(_listen(ended, told), "on_close of a lease that was released")
             await ended_told.ended()
-            stays.client.connection.drop()
+            legs.connection(stays).drop()
             await server.settle()
             assert told == ["stays"]
 

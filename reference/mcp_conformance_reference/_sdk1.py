@@ -35,7 +35,15 @@ class _RawResult:
 class Session:
     """See `sdk.SdkSession`."""
 
-    def __init__(self, read: Any, write: Any, *, client_info: dict[str, Any], log_level: str | None) -> None:
+    def __init__(
+        self,
+        read: Any,
+        write: Any,
+        *,
+        client_info: dict[str, Any],
+        log_level: str | None,
+        capabilities: dict[str, Any],
+    ) -> None:
         self._session = _mcp.ClientSession(read, write, client_info=_types.Implementation(**client_info))
         self.era: Literal["handshake", "modern"] = "handshake"
         self.announces_changes = False

@@ -22,8 +22,17 @@ _version: Any = import_module("mcp_types.version")
 class Session:
     """See `sdk.SdkSession`."""
 
-    def __init__(self, read: Any, write: Any, *, client_info: dict[str, Any], log_level: str | None) -> None:
+    def __init__(
+        self,
+        read: Any,
+        write: Any,
+        *,
+        client_info: dict[str, Any],
+        log_level: str | None,
+        capabilities: dict[str, Any],
+    ) -> None:
         self._client_info = client_info
+        self._capabilities = capabilities
         self._log_level = log_level
         self._dispatcher = _dispatcher.JSONRPCDispatcher(read, write)
         self._session = _session.ClientSession(
@@ -100,7 +109,7 @@ class Session:
         envelope = {
             _types.PROTOCOL_VERSION_META_KEY: version,
             _types.CLIENT_INFO_META_KEY: dict(self._client_info),
-            _types.CLIENT_CAPABILITIES_META_KEY: {},
+            _types.CLIENT_CAPABILITIES_META_KEY: self._capabilities,
         }
         if self._log_level is not None:
             envelope[_types.LOG_LEVEL_META_KEY] = self._log_level

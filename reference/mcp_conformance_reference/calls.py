@@ -136,14 +136,25 @@ class Caller:
         return made
 
     async def send(self, connection: Connection, plan: Plan, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Send the call, once, whatever comes of it.
+        """Send the call, once, whatever comes of it; a modern server may take it through several rounds.
 
         Raises:
-            CallFailed: The server answered with an error.
+            CallFailed: The server answered with an error, or asks without end.
             ConnectionLost: The connection ended before the answer.
         """
+        params = {"name": plan.name, "arguments": arguments}
         try:
-            return await connection.ask("tools/call", {"name": plan.name, "arguments": arguments})
+            if connection.session.era == "handshake":
+                return await connection.ask("tools/call", params)
+            rounds = self._settings.parts.rounds_type(
+                lambda asked: connection.ask("tools/call", asked),
+                self._tools.refresh,
+                self._settings.on_input,
+                self._settings.max_rounds,
+            )
+            return await rounds.drive(plan.name, params)
+        except CallFailed:
+            raise
         except RequestFailed as error:
             raise CallFailed(plan.name, error.message, code=error.code, data=error.data) from error
 

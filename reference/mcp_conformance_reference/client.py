@@ -17,6 +17,7 @@ from mcp_conformance_reference.handles import ListedTool
 from mcp_conformance_reference.life import Life
 from mcp_conformance_reference.parts import Parts
 from mcp_conformance_reference.results import CallResult
+from mcp_conformance_reference.rounds import Answers
 from mcp_conformance_reference.sdk import Era
 from mcp_conformance_reference.settings import LogMessage, Settings
 from mcp_conformance_reference.walk import LeftOut, Listing
@@ -57,6 +58,9 @@ class ReferenceClient(Parts):
         reopen_limit: The longest wait between two of those tries, in seconds.
         close_limit: How long a connection may take to leave in good order, in seconds.
         on_log: Called with each log message of the server; must come back at once.
+        on_input: Answers what a modern server asks before it finishes a call: gets the question's key and the
+            request that it is, gives the result. It runs within the call's limit.
+        max_rounds: How many rounds of questions a call may take.
         log_level: Which messages to ask for, in the modern era, where `on_log` is given.
         client_info: `name` and `version` to give of this client.
     """
@@ -75,6 +79,8 @@ class ReferenceClient(Parts):
         reopen_limit: float = Settings.reopen_limit,
         close_limit: float = Settings.close_limit,
         on_log: Callable[[LogMessage], None] | None = None,
+        on_input: Answers | None = None,
+        max_rounds: int = Settings.max_rounds,
         log_level: str = Settings.log_level,
         client_info: dict[str, Any] | None = None,
     ) -> None:
@@ -93,6 +99,8 @@ class ReferenceClient(Parts):
             reopen_limit=reopen_limit,
             close_limit=close_limit,
             on_log=on_log,
+            on_input=on_input,
+            max_rounds=max_rounds,
             log_level=log_level,
         )
         if client_info is not None:

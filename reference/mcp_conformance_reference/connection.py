@@ -167,6 +167,7 @@ class Connection:
             WriteTap(write, self.exchange.leaving, self.exchange.departed, self.hung_up),
             client_info=self.settings.client_info,
             log_level=self.settings.wanted_log_level,
+            capabilities=self.settings.capabilities,
         )
 
     async def watch(self) -> None:

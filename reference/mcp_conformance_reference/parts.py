@@ -12,6 +12,7 @@ from mcp_conformance_reference.handles import ListedTool
 from mcp_conformance_reference.life import Life
 from mcp_conformance_reference.notices import Notices
 from mcp_conformance_reference.requests import Request
+from mcp_conformance_reference.rounds import Rounds
 from mcp_conformance_reference.subscription import ListenRequest, Subscription
 from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import Walk
@@ -46,6 +47,8 @@ class Parts:
     """One walk through the pages."""
     caller_type: type[Caller] = Caller
     """Calls."""
+    rounds_type: type[Rounds] = Rounds
+    """The rounds of one call in the modern era."""
     check_type: type[OutputCheck] = OutputCheck
     """The judgement of one result."""
     handle_type: type[ListedTool] = ListedTool

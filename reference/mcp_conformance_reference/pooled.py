@@ -58,7 +58,7 @@ class PooledConnection:
         close_limit: How long its close may take in good order, in seconds; then it is cancelled.
 
     Attributes:
-        client: What the dial gave, None before and after.
+        client: What the dial gave, None before it did.
         records: The listings made on it.
         holders: The leases out on it, oldest first.
         lost: True once it was seen closed, by nobody here.
@@ -179,7 +179,6 @@ class PooledConnection:
                 _log.warning("a pooled connection did not close in good order: %r", error)
         finally:
             self.leave()
-            self.client = None
             self._finished.set()
             self._settled.set()
             self._pool.ended(self)

@@ -87,7 +87,14 @@ class SdkSession(Protocol):
         """Send one notification."""
 
 
-def open_session(read: Any, write: Any, *, client_info: dict[str, Any], log_level: str | None) -> SdkSession:
+def open_session(
+    read: Any,
+    write: Any,
+    *,
+    client_info: dict[str, Any],
+    log_level: str | None,
+    capabilities: dict[str, Any] | None = None,
+) -> SdkSession:
     """A session over one stream pair, not yet entered.
 
     Args:
@@ -95,9 +102,12 @@ def open_session(read: Any, write: Any, *, client_info: dict[str, Any], log_leve
         write: The stream of outgoing messages.
         client_info: `name` and `version` of this client.
         log_level: In the modern era, ask for log messages of this level and above; None for none.
+        capabilities: In the modern era, what this client says that it can answer.
     """
     module = import_module(f"mcp_conformance_reference._sdk{MAJOR}")
-    session: SdkSession = module.Session(read, write, client_info=client_info, log_level=log_level)
+    session: SdkSession = module.Session(
+        read, write, client_info=client_info, log_level=log_level, capabilities=capabilities or {}
+    )
     return session
 
 

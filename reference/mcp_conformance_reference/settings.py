@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from mcp_conformance_reference.rounds import Answers
 from mcp_conformance_reference.sdk import Era
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Settings:
         reopen_limit: The longest wait between two of those tries, in seconds.
         close_limit: How long a connection may take to leave in good order, in seconds.
         on_log: Called with each log message of the server, in the order of the wire; must come back at once.
+        on_input: Answers what a modern server asks before it finishes a call; None where nobody can.
+        max_rounds: How many rounds of questions a call may take.
         log_level: Ask for log messages of this level and above (modern era, and only with `on_log`).
         client_info: The name and version this client gives of itself.
     """
@@ -62,10 +65,21 @@ class Settings:
     reopen_limit: float = 60.0
     close_limit: float = 5.0
     on_log: Callable[[LogMessage], None] | None = None
+    on_input: Answers | None = None
+    max_rounds: int = 10
     log_level: str = "debug"
     client_info: dict[str, Any] = field(
         default_factory=lambda: {"name": "mcp-conformance-reference", "version": "0.1.0"}
     )
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """What this client says that it can do: a server asks only those that can answer."""
+        return (
+            {}
+            if self.on_input is None
+            else {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
+        )
 
     @property
     def wanted_log_level(self) -> str | None:

@@ -926,7 +926,8 @@ class FirstIsServedLastIsFound(Client):
         def write(self, began, definitions, tools, now):
             definitions = tuple(definitions)
             written = super().write(began, definitions, tools, now)
-            self.first = {known.name: known for known in reversed(definitions)}
+            if written:
+                self.first = {known.name: known for known in reversed(definitions)}
             return written
 
         def all(self):
