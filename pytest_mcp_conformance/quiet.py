@@ -217,7 +217,7 @@ def _parked_on(frame: types.FrameType, within: float, pools: Container[object]) 
         waiter, timeout = frame.f_locals.get("waiter"), frame.f_locals["timeout"]
         # notify() opens the lock and takes it out of the list. The lock alone would not do: the woken thread
         # closes it again well before it runs any Python.
-        waits = waiter in frame.f_locals["self"]._waiters and waiter.locked()
+        waits = waiter is not None and waiter in frame.f_locals["self"]._waiters and waiter.locked()
         return waiter if waits and (timeout is None or timeout > within) else None
     if frame.f_code is _POOL_WORKER:
         queue, pool = frame.f_locals["work_queue"], frame.f_locals["executor_reference"]()

@@ -36,7 +36,7 @@ class CallResult:
 
     @classmethod
     def read(cls, raw: dict[str, Any]) -> CallResult:
-        """Read a raw result, which is the caller's from then on: one answer has one caller, so nothing is copied.
+        """Read a raw result, which is its caller's from then on: nothing is copied.
 
         Raises:
             ValueError: The result is not one: its content is no list, or it is not complete.

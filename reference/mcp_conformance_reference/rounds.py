@@ -1,9 +1,9 @@
 """The rounds of one call in the modern era: what a server asks before it finishes, and headers it refuses.
 
 A server may answer `input_required` instead of a result: it asks something, and gives a state that goes back
-with the answers, under a new id. And it may refuse a call whose mirrored headers do not fit its definition; then
-the tools are listed once and the call is sent once more. Neither is a call sent twice: the server says that it
-has not run.
+with the answers, under a new id. And it may refuse a call whose mirrored headers do not fit its definition:
+then the tools are listed once and the call is sent once more. Neither is a call sent twice,
+for the server has not run it.
 """
 
 from __future__ import annotations
