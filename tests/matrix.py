@@ -7,6 +7,7 @@ import logging
 from functools import lru_cache
 from pathlib import Path
 
+from pytest_mcp_conformance.adapters.reference import WhiteBox
 from pytest_mcp_conformance.contract import Adapter, Played, Verdict
 from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
 from pytest_mcp_conformance.scenarios._player import play
@@ -15,6 +16,7 @@ from tests.wrong import WRONG, Wrong
 __all__ = ["ROOT", "broken_by", "cells", "kills", "packaged"]
 
 ROOT = Path(__file__).parents[1]
+WHITE_BOX = frozenset(WhiteBox().verbs())
 PACKAGED = ROOT / "pytest_mcp_conformance" / "contract" / "wrong_wrappers.json"
 
 
@@ -30,14 +32,23 @@ def cells(adapter: Adapter, scenarios: tuple[Scenario, ...] = CATALOGUE) -> list
     ]
 
 
-@lru_cache(maxsize=256)
+def _may_tell(wrong: Wrong, scenario: Scenario) -> bool:
+    """False where a scenario cannot see what is wrong: the parts beside the client, and the client, are apart."""
+    looks_inside = [
+        any(name in WHITE_BOX for need in rule.needs for name in need.split(" or "))
+        for rule in scenario.rules
+    ]
+    return any(looks_inside) if wrong.inside else not all(looks_inside)
+
+
+@lru_cache(maxsize=1024)
 def broken_by(wrong: Wrong) -> tuple[str, ...]:
     """The ids of the rules that a wrong wrapper breaks, in any scenario, sorted."""
     logging.getLogger("mcp_conformance_reference").setLevel(logging.CRITICAL)
     played: list[Played] = [
         play(scenario, wrong.adapter, era=era, variant=variant, compare=False)
         for scenario, era, variant in cells(wrong.adapter)
-        if scenario.rules
+        if scenario.rules and _may_tell(wrong, scenario)
     ]
     return tuple(sorted({j.rule for each in played for j in each.judgements if j.verdict is Verdict.BROKEN}))
 

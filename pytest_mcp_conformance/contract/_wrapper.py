@@ -52,9 +52,12 @@ class Wrapper:
             `records()` are its records, oldest first: `call` (a `ref`, or `None` where a request is no
             call's), `method`, `request_id` (or `None`), `connection`, `attempt` (from 1), and `state`, which
             is `sent` until it is `answered`, `failed`, `delivery unknown`, `abandoned` or `lost`, and for a
-            call without a request `not sent` or `unmatched`.
-        pool: `() -> ` a connection pool.
-        key_of: `(declaration, principal, kind, startup) -> ` the key that a declaration leases under.
+            call without a request `not sent`, or `unmatched` where a record's `within` (which it may have:
+            the `ref` of the call in whose context it was written) shows one that lost its marker.
+        pool: `() -> ` a connection pool: `await acquire(key, dial, fresh=False)`, `detach(key)`, `close()`,
+            `live`. A dial gives an async context manager of a client, whose `closed` is an event.
+        key_of: `(declaration, principal, kind, startup) -> ` the key that a declaration leases under, `None`
+            where it never does. A declaration maps `name`, `transport`, `fingerprint` and `elicitation`.
 
     Raises:
         AdapterError: A required verb is missing, or a verb cannot be called.

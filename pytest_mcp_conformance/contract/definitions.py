@@ -1,4 +1,19 @@
-"""Definition lists (DEF): what is kept of a tool, how long a list is served, and what a binding is worth."""
+"""Definition lists (DEF): what is kept of a tool, how long a list is served, and what a binding is worth.
+
+The parts that the verbs hand out. All moments and limits are in seconds.
+
+* `definition_of(listed)`: a definition with `name`, `listed` and `canonical`; `None` or a `ValueError` where
+  the entry gives none.
+* `definition_list()`: a list with `id`, `generation`, `stale`, `listed_at`, `servable(now, ttl)`,
+  `invalidate()`, `definition(name)`, `tool(name)`, `all()`, and `write(began, definitions, tools, now)`,
+  which says whether it wrote; `tools` are the client's own, each with a `name`, or `None` for a shared list.
+* `conversation(dial, shared=, context=, tenant=, ttl=, approve=)`: an async context manager. All but `dial`
+  may be left out. What it gives has `await list_tools()`, the bindings, each with `name`, `list_id`,
+  `generation` and `definition`; `await call(binding, arguments)`; `await replace()`, another client in place
+  of the one in use, which is left when its last call is answered; `tools_changed()`, `permissions_changed()`
+  and `reconfigure(context)`; and `own`, the list of its client. `approve(binding, arguments)` is awaited
+  before each call; `context` is plain JSON by name, `ttl` the time limit of a list.
+"""
 
 from __future__ import annotations
 

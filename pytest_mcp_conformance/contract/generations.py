@@ -1,4 +1,13 @@
-"""Listing generations (LST): for which listing an SDK holds its checks, and who checks a call then."""
+"""Listing generations (LST): for which listing an SDK holds its checks, and who checks a call then.
+
+The parts that the verbs `generations` and `listings_of` hand out:
+
+* `await count.ask(send)` calls `send()`, awaits what it gives, and returns an object with `answer` and
+  `generation`; it raises what `send` raised.
+* `count.is_latest(generation)` is a bool.
+* `count.unseen`, where there is one, says in words which list requests the count cannot see.
+* `count.dropped()`, where there is one, is told that the SDK dropped its checks without a list request.
+"""
 
 from __future__ import annotations
 

@@ -52,7 +52,6 @@ MARKER_IS_NEVER_SERIALISED = Rule(
     id="MRK-5",
     level=MUST,
     source=_SEED,
-    core=True,
     text="No transport MUST ever be given the marker to serialise.",
     why="The server, and everybody on the way, reads what was meant for this client alone.",
     if_broken=(
@@ -139,7 +138,7 @@ ONLY_A_STRING_IS_A_MARKER = Rule(
     source=KIT,
     rests_on=(_SEED,),
     text="A value under the reserved key that is no string MUST NOT be taken for a marker.",
-    why="`true` or 1 is matched to some call.",
+    why="A value such as `true` or 1 is matched to some call.",
     if_broken=("test that the value is a string before taking it",),
     needs=_FUNCTIONS,
 )

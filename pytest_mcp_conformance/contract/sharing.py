@@ -1,4 +1,9 @@
-"""Shared definitions (SHR): who may be served from a list that somebody else had listed."""
+"""Shared definitions (SHR): who may be served from a list that somebody else had listed.
+
+The verb `shared_definitions(max_entries, max_tools)` hands out the entries of one contract: `size`,
+`entry_for(context, tenant)` and `peek(context, tenant)`, which give an entry with `list` and `tenant`, and
+`invalidate(matches)`. They are given to conversations as `shared`; see the area DEF.
+"""
 
 from __future__ import annotations
 

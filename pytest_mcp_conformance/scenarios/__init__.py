@@ -9,6 +9,7 @@ from pytest_mcp_conformance.scenarios import (
     claims,
     connections,
     definitions,
+    forgetful,
     generations,
     keys,
     leases,
@@ -17,6 +18,7 @@ from pytest_mcp_conformance.scenarios import (
     notices,
     pagination,
     pool,
+    sharing,
     tenants,
     tools,
 )
@@ -39,11 +41,13 @@ CATALOGUE: tuple[Scenario, ...] = (
             tools,
             generations,
             definitions,
+            sharing,
             marker,
             ledger,
             pool,
             keys,
             leases,
+            forgetful,
         )
         for found in vars(area).values()
         if isinstance(found, Scenario)

@@ -27,6 +27,9 @@ class Connect:
         rules: The rules of the scenario.
         clock: What dials hand out as the clock.
         shared: What holders share, where the adapter shares something.
+
+    Attributes:
+        double: The double of the SDK that `dial.session()` gives from now on; None for the SDK itself.
     """
 
     def __init__(
@@ -34,6 +37,8 @@ class Connect:
     ) -> None:
         self.adapter = adapter
         self.holders: list[Holder] = []
+        self.double: Any = None
+        self._dials: list[ScriptedDial] = []
         self._judge = judge
         self._rules = rules
         self._clock = clock
@@ -69,10 +74,16 @@ class Connect:
 
     def enter(self, server: ScriptedServer, principal: str | None = None) -> Holder:
         """Begin to enter the adapter, and do not wait."""
-        dial = ScriptedDial(server, principal, self._clock)
+        dial = ScriptedDial(server, principal, self._clock, self.double)
+        self._dials.append(dial)
         holder = Holder(self.adapter, dial, self._shared, server)
         self.holders.append(holder)
         return holder
+
+    @property
+    def took_session(self) -> bool:
+        """Whether a holder asked for a session: who takes streams brings an SDK of its own."""
+        return any(dial.gave_session for dial in self._dials)
 
     def start(self, server: ScriptedServer, principal: str | None = None) -> Pending[Holder]:
         """Begin to enter the adapter in a task of its own."""

@@ -7,8 +7,8 @@ and leaves in one task, as an SDK session asks for, and which gives a `ScriptedC
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any
 
 import anyio
@@ -30,12 +30,14 @@ class ScriptedClient:
         closed: The event by which a pool learns that the connection closed, whoever closed it.
         connection: The connection at the server.
         number: Its number there.
+        breaks: Once it is set, a task of the transport's raises, as when a cable is pulled.
     """
 
     def __init__(self, session: Any, connection: Connection, closed: anyio.Event) -> None:
         self.closed = closed
         self.connection = connection
         self.number = connection.number
+        self.breaks = anyio.Event()
         self._session = session
 
     async def ask(self) -> int:
@@ -56,6 +58,8 @@ class Legs:
         waits: Holds up dials that fail.
         closing: Holds up every close while it is given and not set.
         close_raises: What every close raises, None for nothing.
+        as_it_opens: Called when a dial has succeeded, and nobody knows it yet.
+        stubborn: Dials take no notice of being cancelled.
     """
 
     def __init__(self, server: ScriptedServer, pool: Any) -> None:
@@ -67,6 +71,8 @@ class Legs:
         self.waits: anyio.Event | None = None
         self.closing: anyio.Event | None = None
         self.close_raises: Exception | None = None
+        self.as_it_opens: Callable[[], None] = lambda: None
+        self.stubborn = False
         self._connections: list[Connection] = []
         self._leases: list[Any] = []
 
@@ -146,28 +152,39 @@ class Legs:
                 await self.waits.wait()
             raise failing
         closed = anyio.Event()
-        async with self.server.dial(principal).streams() as (read, write):
-            connection = self.server.connections[-1]
-            self._connections.append(connection)
-
-            def look() -> None:
-                if not connection.open:
-                    closed.set()
-
-            unwatch = self.server.history.watch(look)
-            try:
-                async with ClientSession(read, write) as session:
-                    await session.initialize()
-                    client = ScriptedClient(session, connection, closed)
-                    self.clients.append(client)
-                    yield client
-                    if self.closing is not None:
-                        await self.closing.wait()
-            finally:
-                unwatch()
+        with anyio.CancelScope(shield=self.stubborn) as scope:
+            async with self.server.dial(principal).streams() as (read, write):
+                connection = self.server.connections[-1]
+                self._connections.append(connection)
+                with self._watching(connection, closed):
+                    async with anyio.create_task_group() as group, ClientSession(read, write) as session:
+                        await session.initialize()
+                        scope.shield = False
+                        client = ScriptedClient(session, connection, closed)
+                        self.clients.append(client)
+                        group.start_soon(_break, client)
+                        self.as_it_opens()
+                        yield client
+                        if self.closing is not None:
+                            await self.closing.wait()
+                        group.cancel_scope.cancel()
         closed.set()
         if self.close_raises is not None:
             raise self.close_raises
+
+    @contextmanager
+    def _watching(self, connection: Connection, closed: anyio.Event) -> Iterator[None]:
+        """Set `closed` in the step in which the server hangs up."""
+
+        def look() -> None:
+            if not connection.open:
+                closed.set()
+
+        unwatch = self.server.history.watch(look)
+        try:
+            yield
+        finally:
+            unwatch()
 
     async def end(self) -> None:
         """Give back what is still out, and hang up on what nobody closed."""
@@ -205,6 +222,11 @@ async def legs_of(wrapper: Holder, server: ScriptedServer) -> AsyncIterator[Legs
     finally:
         await legs.end()
         await asyncio.sleep(0)
+
+
+async def _break(client: ScriptedClient) -> None:
+    await client.breaks.wait()
+    raise OSError("the transport broke")
 
 
 async def _ask(lease: Any) -> int:

@@ -74,16 +74,22 @@ async def sdk_client(server: ScriptedServer, ledger: Any) -> AsyncIterator[Any]:
 
 @asynccontextmanager
 async def direct_session(ledger: Any, seen: list[Any]) -> AsyncIterator[Any]:
-    """A session of mcp 2.x over a server in its own process; the params of its calls are put into `seen`."""
+    """A session of mcp 2.x over a server in its own process; the params of its calls are put into `seen`.
+
+    Calls of the tool `fails` are answered with an error.
+    """
     try:
         from mcp.shared.direct_dispatcher import create_direct_dispatcher_pair
     except ImportError:
         raise NotSpoken("the installed mcp 1.x has no dispatchers") from None
     from mcp import ClientSession
+    from mcp.shared.exceptions import MCPError
 
     async def on_request(_: Any, method: str, params: Any) -> dict[str, Any]:
         if method == "tools/call":
             seen.append(params)
+            if params["name"] == "fails":
+                raise MCPError(code=-32603, message="scripted failure")
             return {"content": [], "resultType": "complete"}
         return {"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
@@ -130,6 +136,7 @@ class Transport:
         error: What a send raises, after the message is sent unless `sends_first` is false.
         returns: What a send returns.
         wait: Waited for by each send.
+        closed: Whether this end was closed.
     """
 
     def __init__(self, error: BaseException | None = None, *, sends_first: bool = True) -> None:
@@ -137,6 +144,7 @@ class Transport:
         self.error = error
         self.returns = object()
         self.wait: Any = None
+        self.closed = False
         self._sends_first = sends_first
 
     async def send(self, message: Any) -> Any:
@@ -151,6 +159,7 @@ class Transport:
 
     async def aclose(self) -> None:
         """Close this end."""
+        self.closed = True
 
 
 class DropsMeta:

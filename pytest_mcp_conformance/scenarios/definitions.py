@@ -236,6 +236,7 @@ async def first_write_of_a_list(server: ScriptedServer, connect: Connect, how: s
                 shown.append(known.generation)
         with check(FIRST_WRITE_IS_A_NEW_GENERATION):
             assert shown[0] == 0
+            assert bool(known.stale) is (how == "invalidated")
             assert known.write(known.generation, _frozen_tools(wrapper, "a"), None, 1.0)
             assert known.generation not in shown, f"a number that was shown before: {shown}"
 
@@ -596,28 +597,29 @@ async def needs_after_the_notice(server: ScriptedServer, connect: Connect, how: 
             assert (list(served), frames) == (["a", "new"], 0)
 
 
-@scenario(FAILED_LISTING_WRITES_NOTHING, eras=HANDSHAKE, variants=("first", "lapsed"))
+@scenario(FAILED_LISTING_WRITES_NOTHING, eras=HANDSHAKE, variants=("first", "lapsed", "shared"))
 async def listing_that_fails(server: ScriptedServer, connect: Connect, how: str) -> None:
-    """Two users wait for a listing that fails; then the server is well again."""
+    """Two users wait for a listing that fails, the first one or one after the limit; then all is well."""
     server.has_tools(*V1)
 
-    async with talking(server, connect, ttl=TTL) as talk:
-        old = await talk.list() if how == "lapsed" else {}
-        await asyncio.sleep(TTL)
-        with server.holding("tools/list") as gate:
-            listings = [talk.start_listing() for _ in range(2)]
-            (await gate.arrived()).fail()
-            gate.open()
-            await server.settle()
-        with check(FAILED_LISTING_WRITES_NOTHING):
-            for each in listings:
-                assert await each.ended()
-                assert isinstance(each.error, Exception), "served, though the listing failed"
-            if old:
-                assert (await talk.call(old["a"], "n1")).ok, "the failure ended a binding"
-            served, frames = await talk.lists_with()
-            assert (list(served), frames) == (["a", "old"], 1), "the next need after the failure"
-            assert not old or (await talk.call(old["a"], "n2")).ok, "the same list came again"
+    async with connect(server) as wrapper:
+        shared = {"shared": wrapper.part("shared_definitions")(8, 100)} if how == "shared" else {}
+        async with talk_of(wrapper, server, ttl=TTL, **shared) as talk:
+            old = {} if how == "first" else await talk.list()
+            await asyncio.sleep(TTL)
+            with server.holding("tools/list") as gate:
+                listings = [talk.start_listing() for _ in range(2)]
+                (await gate.arrived()).fail()
+                gate.open()
+                await server.settle()
+            with check(FAILED_LISTING_WRITES_NOTHING):
+                for each in listings:
+                    assert await each.ended()
+                    assert isinstance(each.error, Exception), "served, though the listing failed"
+                assert not old or (await talk.call(old["a"], "n1")).ok, "the failure ended a binding"
+                served, frames = await talk.lists_with()
+                assert (list(served), frames) == (["a", "old"], 1), "the next need after the failure"
+                assert not old or (await talk.call(old["a"], "n2")).ok, "the same list came again"
 
 
 @scenario(CANCELLED_JOINER_LEAVES_THE_LISTING_TO_THE_OTHERS, eras=HANDSHAKE, variants=("starter", "joiner"))
@@ -688,30 +690,31 @@ async def notice_on_the_replaced_client(server: ScriptedServer, connect: Connect
 
 
 @scenario(PAGES_ARE_WRITTEN_ONCE_AND_WHOLE, eras=HANDSHAKE, variants=("whole", "notice", "failed"))
-async def list_in_two_pages(server: ScriptedServer, connect: Connect, how: str) -> None:
+async def list_in_three_pages(server: ScriptedServer, connect: Connect, how: str) -> None:
     """The second page of a first listing is held: it comes, or after a notice, or it fails."""
-    server.pages(["a"], ["b"])
+    server.pages(["a"], ["b"], ["c"])
 
     async with talking(server, connect) as talk:
-        with server.holding("tools/list", when=lambda page: "cursor" in page.params) as gate:
+        with server.holding("tools/list", when=lambda page: page.params.get("cursor") == "c2") as gate:
             listing = talk.start_listing()
             with check(PAGES_ARE_WRITTEN_ONCE_AND_WHOLE):
                 assert await arrives_or_ends(gate, listing), "the first page was served alone"
             second = gate.held[0] if gate.held else await gate.arrived()
             if how == "notice":
-                server.pages(["c"], ["d"])
+                server.pages(["d"], ["e"], ["f"])
                 await server.notify_list_changed()
             gate.open()
             second.fail() if how == "failed" else second.release()
             await listing.ended()
+        whole = ["d", "e", "f"] if how == "notice" else ["a", "b", "c"]
         with check(PAGES_ARE_WRITTEN_ONCE_AND_WHOLE):
             if how == "failed":
                 assert listing.error is not None, "served without its second page"
             else:
-                assert list(await listing.result()) == (["a", "b"] if how == "whole" else ["c", "d"])
+                assert list(await listing.result()) == whole
             served, frames = await talk.lists_with()
-            assert list(served) == (["c", "d"] if how == "notice" else ["a", "b"])
-            assert frames == (2 if how == "failed" else 0)
+            assert list(served) == whole
+            assert frames == (3 if how == "failed" else 0)
 
 
 @scenario(SEVERAL_NOTICES_ARE_ONE_RELISTING, eras=HANDSHAKE)

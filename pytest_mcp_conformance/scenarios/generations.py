@@ -182,6 +182,32 @@ async def every_way_to_settle(server: ScriptedServer, connect: Connect, how: str
             assert how != "limit" or str(fault) == "TimeoutError"
 
 
+@scenario(
+    EACH_SETTLED_LISTING_STARTS_ONE_GENERATION,
+    eras=HANDSHAKE,
+    variants=("refused", "malformed", "lost", "many"),
+)
+async def listings_that_settle_on_the_wire(server: ScriptedServer, connect: Connect, how: str) -> None:
+    """A real session lists: it is refused, answered with nonsense, or lost; or five go well at once."""
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper, server.dial().session() as session:
+        count = wrapper.part("generations")()
+        before = (await count.ask(session.list_tools)).generation
+        if how == "refused":
+            server.fails("tools/list")
+        elif how == "malformed":
+            server.gives("tools/list", {"tools": 7})
+        elif how == "lost":
+            server.drops_on("tools/list")
+        asked = [Pending(count.ask(session.list_tools), "ask") for _ in range(5 if how == "many" else 1)]
+        for each in asked:
+            await each.ended()
+        reached((asked[0].error is None) is (how == "many"), "the listing did not settle as it should")
+        with check(EACH_SETTLED_LISTING_STARTS_ONE_GENERATION):
+            assert await good(count) - before == len(asked) + 1
+
+
 async def _out_of_time(count: Any) -> str:
     """What comes of a listing that a limit ends."""
     try:
@@ -242,9 +268,10 @@ async def _clients_that_go(listings_of: Any) -> None:
     twins = [Twin(), Twin()]
     generation = await good(listings_of(twins[0]))
     assert not listings_of(twins[1]).is_latest(generation), "found by equality, not by identity"
-    gone = weakref.ref(twins.pop(0))
+    count, gone = _watched(listings_of(twins[0])), weakref.ref(twins.pop(0))
     gc.collect()
     assert gone() is None, "the count keeps its client alive"
+    assert count() is None, "the count outlives its client"
     found = []
     for _ in range(64):
         twin = Twin()
@@ -252,6 +279,14 @@ async def _clients_that_go(listings_of: Any) -> None:
         await good(listings_of(twin))
         del twin
     assert not found, "a new client found the count of a dead one"
+
+
+def _watched(count: Any) -> Callable[[], Any]:
+    """Gives the count while it lives; nothing where that cannot be seen."""
+    try:
+        return weakref.ref(count)
+    except TypeError:
+        return lambda: None
 
 
 @scenario(UNSEEN_LISTINGS_ARE_NO_COVERAGE, eras=HANDSHAKE)
@@ -442,6 +477,29 @@ async def notice_without_a_listing(server: ScriptedServer, connect: Connect) -> 
         with check(CHECKS_DROPPED_WITHOUT_A_LISTING_ARE_MISSED):
             outcome = await wrapper.call("a", "n1")
             assert not outcome.ok, f"handed out as good: {outcome}"
+
+
+@scenario(
+    CHECKS_DROPPED_WITHOUT_A_LISTING_ARE_MISSED, LATEST_MEANS_SETTLED_LAST_AND_NOTHING_OUT, eras=HANDSHAKE
+)
+async def drop_that_the_count_is_told_of(server: ScriptedServer, connect: Connect) -> None:
+    """A listing settles; the count is told that the SDK dropped its checks; then a listing settles again."""
+    async with connect(server) as wrapper:
+        count: Any = wrapper.part("generations")() if wrapper.has("generations") else None
+        if not hasattr(count, "dropped"):
+            for rule in (
+                CHECKS_DROPPED_WITHOUT_A_LISTING_ARE_MISSED,
+                LATEST_MEANS_SETTLED_LAST_AND_NOTHING_OUT,
+            ):
+                leave_out(rule, "its count cannot be told of a drop")
+            return
+        before = await good(count)
+        count.dropped()
+        with check(CHECKS_DROPPED_WITHOUT_A_LISTING_ARE_MISSED):
+            assert not count.is_latest(before), "the checks are gone, and the listing is the latest still"
+        after = await good(count)
+        with check(LATEST_MEANS_SETTLED_LAST_AND_NOTHING_OUT):
+            assert count.is_latest(after) and not count.is_latest(before)
 
 
 @scenario(CACHE_HIT_IS_NOT_FRESHER)

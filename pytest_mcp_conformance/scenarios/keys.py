@@ -6,6 +6,7 @@ import asyncio
 import base64
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from pytest_mcp_conformance.contract import HANDSHAKE
@@ -32,6 +33,12 @@ from pytest_mcp_conformance.server import ScriptedServer
 LOCAL = {"command": "serve", "args": ["-a", "b"], "env": {"A": "1", "B": "2"}, "cwd": "/srv"}
 REMOTE = {"url": "https://example.org/mcp", "headers": {"X-A": "1", "X-B": "2"}}
 
+STRANGE = (
+    *(None, {}, {1: "x"}, {"1": "x"}, {None: "x"}, {"null": "x"}, {"None": "x"}, {True: "x"}, {"true": "x"}),
+    *({"A": each} for each in (b"x", b"y", None, "\U0001f600", "\ud83d\ude00", "\ud83d")),
+)
+"""Environments that are hardly ones: each has a key of its own, or is refused."""
+
 
 def declared(transport: Mapping[str, Any] = LOCAL, name: str = "server", **more: Any) -> dict[str, Any]:
     """A declaration."""
@@ -53,6 +60,7 @@ async def declarations_that_differ_in_one_member(server: ScriptedServer, connect
                     declared({each: value for each, value in base.items() if each != left_out})
                     for left_out in base
                 ]
+                others.append(declared({**base, "cwd": PurePosixPath("/somewhere/else")}))
                 keys = [key(each) for each in (declared(base), declared(base, "another"), *others)]
                 keys += [key(declared(base), kind="http"), key(declared(base), kind=None)]
                 assert _twice(keys) == {}
@@ -104,6 +112,7 @@ async def fields_that_run_together(server: ScriptedServer, connect: Connect) -> 
                 [1],
             )
             assert _twice([key(declared({"command": "c", "args": each})) for each in odd]) == {}
+            assert _twice([_key_or_refusal(key, each) for each in STRANGE]) == {}
         with check(ORDER_THAT_NOBODY_SEES_IS_NOT_KEYED):
             for base in (LOCAL, REMOTE):
                 assert key(declared(_turned(base))) == key(_turned(declared(base))) == key(declared(base))
@@ -232,6 +241,14 @@ def _key_of(wrapper: Holder) -> Callable[..., Any]:
             raise VerbFailed(f"key_of raised {describe(raised)}") from raised
 
     return key
+
+
+def _key_or_refusal(key: Callable[..., Any], env: Any) -> Any:
+    """The key of a declaration with this environment, or an object where it is refused."""
+    try:
+        return key(declared({"command": "c", "env": env}))
+    except VerbFailed:
+        return object()
 
 
 def _twice(keys: list[Any]) -> dict[Any, list[int]]:

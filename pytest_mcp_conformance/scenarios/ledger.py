@@ -40,7 +40,8 @@ from pytest_mcp_conformance.server import V1, ScriptedServer
 from pytest_mcp_conformance.server.ways._wire import encode
 
 BARE = {"name": "old", "arguments": {"nonce": "n1"}}
-MANY, TOO_MANY = 3_000, 50_000
+OPEN = ("sending", "sent")
+MANY, TOO_MANY = 2_100, 20_000
 """More than a ledger keeps; more than any ledger keeps."""
 
 
@@ -152,6 +153,8 @@ async def sends_through_the_watcher(server: ScriptedServer, connect: Connect) ->
             failing = Pending(write.send(item(5, three)), "send")
             assert await failing.ended()
             assert failing.error is transport.error, "another error than the transport's"
+            await write.aclose()
+            assert transport.closed
 
 
 @scenario(SEND_THAT_RAISES_IS_NO_SEND, eras=HANDSHAKE)
@@ -215,14 +218,22 @@ async def calls_that_nobody_waits_for(server: ScriptedServer, connect: Connect) 
             with server.holding("tools/call") as gate:
                 calls = [Pending(marked_call(ledger, session, BARE, refs), "call") for _ in range(20)]
                 await gate.arrived(20)
-                for call in calls:
+                stray = Pending(call_tool(session, BARE), "call past the ledger")
+                await gate.arrived(21)
+                for call in (*calls, stray):
                     await call.cancel()
+                reached(len(refs) == 20, "the calls were not made")
                 with check(ABANDONED_CALLS_LEAVE_NOTHING_OPEN):
-                    reached(len(refs) == 20, "the calls were not made")
-                    assert not [
-                        r for r in ledger.records() if r.call in refs and r.state in ("sending", "sent")
-                    ]
+                    assert not [r for r in ledger.records() if r.call in refs and r.state in OPEN]
+        with check(ABANDONED_CALLS_LEAVE_NOTHING_OPEN):
+            assert not [r for r in ledger.records() if r.state in OPEN], "open on a closed connection"
         _, write = ledger.watch(object(), transport)
+        with ledger.call(dict(BARE)) as over:
+            pass
+        await Pending(write.send(item(0, over.params)), "a request of a call that is over").result()
+        with check(ABANDONED_CALLS_LEAVE_NOTHING_OPEN):
+            assert not [r for r in ledger.records() if r.state in OPEN], "open, for a call that is over"
+            assert over.ref not in str(transport.items)
         made = await Pending(_give_up_many(ledger, write, transport), "calls that are given up").result()
         with check(ABANDONED_CALLS_LEAVE_NOTHING_OPEN):
             assert len(ledger.records()) < made, f"{len(ledger.records())} records after {made} calls"
@@ -240,14 +251,18 @@ async def server_in_the_same_process(server: ScriptedServer, connect: Connect) -
                 call = Pending(marked_call(ledger, session, {**BARE, **meta}, refs), "call")
                 with check(PATH_WITHOUT_FRAMES_IS_WATCHED_AT_THE_DISPATCHER):
                     await call.result()
-            reached(len(refs) == 2, "the calls were not made")
+            failing = Pending(marked_call(ledger, session, {**BARE, "name": "fails"}, refs), "call")
+            await failing.ended()
+            reached(len(refs) == 3, "the calls were not made")
             with check(PATH_WITHOUT_FRAMES_IS_WATCHED_AT_THE_DISPATCHER):
-                assert len(seen) == 2
+                assert len(seen) == 3
                 assert not [params for params in seen if any(ref in str(params) for ref in refs)], (
                     "the server was handed the marker"
                 )
-                assert [_ids(ledger, ref) for ref in refs] == [[None], [None]]
-                assert [_states(ledger, ref) for ref in refs] == [["answered"], ["answered"]]
+                assert [_ids(ledger, ref) for ref in refs] == [[None]] * 3
+                assert [_states(ledger, ref) for ref in refs] == [["answered"]] * 3, (
+                    "an error is an answer too"
+                )
 
 
 @scenario(ANSWERS_ARE_TIED_BY_ID, eras=HANDSHAKE)
@@ -272,17 +287,22 @@ async def equal_calls_answered_in_reverse(server: ScriptedServer, connect: Conne
                 with check(ANSWERS_ARE_TIED_BY_ID):
                     assert [_states(ledger, ref) for ref in refs] == [["sent"], ["answered"]]
             await calls[0].result()
+            with check(ANSWERS_ARE_TIED_BY_ID):
+                assert [_states(ledger, ref) for ref in refs] == [["answered"], ["answered"]]
 
 
 async def _give_up_many(ledger: Any, write: Any, transport: Transport) -> int:
     """Send calls that nobody answers, each beside a request of nobody's, until some record was dropped."""
     made = 0
-    while made < MANY or (len(ledger.records()) >= made and made < TOO_MANY):
-        with ledger.call(dict(BARE)) as left:
-            await write.send(item(made, left.params))
-        await write.send(item(TOO_MANY + made, BARE))
-        made += 1
-        transport.items.clear()
+    for wanted in (MANY, TOO_MANY):
+        while made < wanted:
+            with ledger.call(dict(BARE)) as left:
+                await write.send(item(made, left.params))
+            await write.send(item(TOO_MANY + made, BARE))
+            made += 1
+            transport.items.clear()
+        if len(ledger.records()) < made:
+            break
     return made
 
 

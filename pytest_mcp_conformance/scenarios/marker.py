@@ -49,12 +49,13 @@ TRACED: Mapping[str, Any] = {
     "_meta": {"traceparent": "00-a-b-01", "progressToken": 7},
     "arguments": {},
 }
+ODD_METAS: tuple[Any, ...] = (None, [], "text", 3)
 ODD: tuple[Any, ...] = (
     {"jsonrpc": "2.0", "id": 1, "method": "ping"},
     {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": None},
     {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": [1]},
     {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": "text"},
-    *({"id": 1, "method": "tools/list", "params": {"_meta": meta}} for meta in (None, [], "text", 3)),
+    *({"id": 1, "method": "tools/list", "params": {"_meta": meta}} for meta in ODD_METAS),
     {"jsonrpc": "2.0", "id": 1, "result": {"_meta": {"a": "b"}}},
     {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}},
     {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}},
@@ -195,9 +196,9 @@ async def marked_beside_unmarked(server: ScriptedServer, connect: Connect) -> No
         leave_out(META_OF_THE_MARKER_ALONE_IS_REMOVED, "modern requests carry the SDK's stamps in `_meta`")
 
 
-@scenario(MARKER_IS_NEVER_SERIALISED)
+@scenario(MARKER_IS_NEVER_SERIALISED, FRAME_IS_WHAT_IT_WOULD_BE_UNMARKED)
 async def marked_listing(server: ScriptedServer, connect: Connect) -> None:
-    """A request that is no call carries a marker too."""
+    """A request that is no call goes out unmarked, and twice with a marker."""
     server.has_tools(*V1)
     async with connect(server) as wrapper:
         from mcp.types import PaginatedRequestParams
@@ -205,15 +206,21 @@ async def marked_listing(server: ScriptedServer, connect: Connect) -> None:
         ledger = wrapper.part("request_ledger")()
         async with watched_session(server, ledger) as session:
             mark = server.ledger.mark
+            await session.list_tools(params=PaginatedRequestParams())
             with ledger.call({}) as call:
-                await session.list_tools(params=PaginatedRequestParams.model_validate(call.params))
-            reached(server.ledger.listings(since=mark), "no listing reached the server")
+                for _ in range(2):
+                    await session.list_tools(params=PaginatedRequestParams.model_validate(call.params))
+            bare, *marked = server.ledger.listings(since=mark)
+            reached(len(marked) == 2, "not every listing reached the server")
             with check(MARKER_IS_NEVER_SERIALISED):
                 assert _leaks(server, [call.ref, *call.params["_meta"]]) == []
+            with check(FRAME_IS_WHAT_IT_WOULD_BE_UNMARKED):
+                for frame in marked:
+                    assert {**frame.message, "id": bare.id} == bare.message
 
 
 @scenario(EVERY_CALL_HAS_ITS_OWN_MARKER, eras=HANDSHAKE)
-async def equal_calls_at_once(server: ScriptedServer, connect: Connect) -> None:
+async def equal_calls_and_their_markers(server: ScriptedServer, connect: Connect) -> None:
     """Two calls with equal arguments are out, and are answered in reverse."""
     server.has_tools(*V1)
     async with connect(server) as wrapper:
@@ -275,10 +282,13 @@ async def sdk_drops_the_meta(server: ScriptedServer, connect: Connect) -> None:
                     await call.result()
                     sent = [frame.id for frame in server.ledger.calls("n1")]
                     assert len(sent) == 1
-                    unmatched = [
-                        r for r in ledger.records() if r.method == "tools/call" and r.request_id is not None
+                    known = [r for r in ledger.records() if r.method == "tools/call"]
+                    assert [(r.request_id, r.call) for r in known if r.request_id is not None] == [
+                        (sent[0], None)
                     ]
-                    assert [(r.request_id, r.call) for r in unmatched] == [(sent[0], None)]
+                    if hasattr(known[0], "within"):  # it has a second witness
+                        assert known[0].within == refs[0]
+                        assert [r.state for r in known if r.call == refs[0]] == ["unmatched"]
 
 
 @scenario(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import pickle
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Any
 from weakref import ref
@@ -51,9 +51,10 @@ from pytest_mcp_conformance.contract.pool import (
     RELEASES_AT_ONCE_ARE_ONE,
 )
 from pytest_mcp_conformance.scenarios._connect import Connect
-from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
-from pytest_mcp_conformance.scenarios._legs import legs_of
+from pytest_mcp_conformance.scenarios._judge import VerbFailed, check, leave_out, reached
+from pytest_mcp_conformance.scenarios._legs import Legs, legs_of
 from pytest_mcp_conformance.scenarios._scenario import scenario
+from pytest_mcp_conformance.scenarios._steps import elapsed
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import ScriptedServer
 
@@ -77,8 +78,10 @@ async def legs_with_one_key(server: ScriptedServer, connect: Connect) -> None:
             assert legs.dials == 1
             assert [await legs.reaches(lease) for lease in leases] == legs.open * 3
         with check(LAST_RELEASE_CLOSES):
-            await legs.release(*leases[:2])
-            assert legs.open, "closed while a leg still holds it"
+            with elapsed() as spent:
+                await legs.release(*leases[:2])
+                assert legs.open, "closed while a leg still holds it"
+                assert not spent.seconds, "a release that closes nothing takes its time"
             await legs.reaches(leases[2])
             legs.closing = anyio.Event()
             releasing = legs.start_release(leases[2])
@@ -90,9 +93,13 @@ async def legs_with_one_key(server: ScriptedServer, connect: Connect) -> None:
         with check(NOTHING_IS_HELD_BETWEEN_LEASES):
             await legs.release(leases[2])
             assert legs.open == []
-            again = await legs.lease()
+        again = await legs.lease()
+        with check(NOTHING_IS_HELD_BETWEEN_LEASES):
             assert legs.dials == 2
             assert await legs.reaches(again) == legs.clients[-1].number
+        with check(LAST_RELEASE_CLOSES), elapsed() as spent:
+            await legs.release(again)
+            assert not spent.seconds, "the close has ended, and the release waits on"
 
 
 @scenario(DIAL_UNDER_WAY_IS_SHARED, eras=HANDSHAKE)
@@ -157,6 +164,23 @@ async def dial_that_fails(server: ScriptedServer, connect: Connect) -> None:
         with check(NO_DIAL_IS_MADE_UNASKED):
             await asyncio.sleep(3600)
             assert len(legs.clients) == 1, "a dead connection was dialled again, and nobody had asked"
+
+
+@scenario(FAILED_DIAL_FAILS_ITS_WAITERS_ALONE, eras=HANDSHAKE)
+async def retry_as_soon_as_a_dial_has_failed(server: ScriptedServer, connect: Connect) -> None:
+    """Of the legs that wait for a dial that fails, the first one acquires again in the very same step."""
+    async with connect(server) as wrapper, legs_of(wrapper, server) as legs:
+        legs.failing, legs.waits = Boom("no such server"), anyio.Event()
+        retrying = Pending(_tries_again(legs), "a leg that tries again")
+        waiting = [legs.start(), legs.start()]
+        await server.settle()
+        reached(legs.dials, "the pool dialled nothing")
+        legs.waits.set()
+        with check(FAILED_DIAL_FAILS_ITS_WAITERS_ALONE):
+            assert await legs.reaches(await retrying.result()) in legs.open
+            for each in waiting:
+                assert await each.ended()
+                assert isinstance(each.error, Boom)
 
 
 @scenario(RELEASE_TWICE_IS_ONCE, RELEASES_AT_ONCE_ARE_ONE, eras=HANDSHAKE)
@@ -259,7 +283,7 @@ async def pool_closed_during_a_dial(server: ScriptedServer, connect: Connect, ho
         with check(CLOSE_DURING_A_DIAL_GRANTS_NOTHING):
             for each in waiting:
                 assert await each.ended(), "still waits for a pool that is closed"
-                assert each.error is not None or await each.result() is None
+                assert await each.result() is None
             assert legs.open == [], "what was dialled is still open"
             assert legs.pool.live == 0
 
@@ -454,17 +478,22 @@ async def two_fresh_dials_at_once(server: ScriptedServer, connect: Connect) -> N
     EVERY_HOLDER_IS_TOLD_OF_THE_CLOSE,
     DEAD_CONNECTION_IS_NOT_LEASED,
     RELEASE_AFTER_THE_DEATH_IS_NOTHING,
+    variants=("the server hangs up", "the transport breaks"),
     eras=HANDSHAKE,
 )
-async def connection_that_dies(server: ScriptedServer, connect: Connect) -> None:
-    """The server hangs up on two legs, a third one comes at once, and the two release."""
+async def connection_that_dies(server: ScriptedServer, connect: Connect, how: str) -> None:
+    """A connection closes under two legs, a third one comes at once, and the two release."""
     told: list[str] = []
     async with connect(server) as wrapper, legs_of(wrapper, server) as legs:
         first, second = await legs.lease(), await legs.lease()
         for name, lease in (("first", first), ("first again", first), ("second", second)):
             lease.on_close(lambda name=name: told.append(name))
         dead = await legs.reaches(first)
-        legs.connection(first).drop()
+        if how == "the server hangs up":
+            legs.connection(first).drop()
+        else:
+            legs.clients[0].breaks.set()
+            await server.settle()
         with check(DEAD_CONNECTION_IS_NOT_LEASED):
             third = await legs.lease_in_this_step()
             assert await legs.reaches(third) != dead
@@ -494,6 +523,8 @@ async def releases_in_good_order(server: ScriptedServer, connect: Connect) -> No
         connection.drop()
         await server.settle()
         reached("held" in told or legs.open == [], "the connection did not close")
+        with suppress(Exception):  # it may be refused as well
+            early.on_close(lambda: told.append("registered after its release"))
         one, other = await legs.lease("another"), await legs.lease("another")
         one.on_close(lambda: told.append("first to release"))
         other.on_close(lambda: told.append("last to release"))
@@ -530,10 +561,15 @@ async def listeners_that_raise_or_come_late(server: ScriptedServer, connect: Con
             assert legs.pool.live == 1
 
 
-@scenario(CANCELLED_WAITER_LEAVES_ALONE, variants=("the first", "all of them"), eras=HANDSHAKE)
+@scenario(
+    CANCELLED_WAITER_LEAVES_ALONE,
+    variants=("the first", "all of them", "all of a dial that goes on"),
+    eras=HANDSHAKE,
+)
 async def waiter_that_is_cancelled(server: ScriptedServer, connect: Connect, who: str) -> None:
     """Three legs wait for a dial; the one that began it gives up, or all do."""
     async with connect(server) as wrapper, legs_of(wrapper, server) as legs:
+        legs.stubborn = who == "all of a dial that goes on"
         with server.holding(DIAL) as gate:
             waiting = [legs.start() for _ in range(3)]
             await gate.arrived()
@@ -554,6 +590,28 @@ async def waiter_that_is_cancelled(server: ScriptedServer, connect: Connect, who
             assert legs.pool.live == 0
             assert await legs.reaches(await legs.lease()) == legs.clients[-1].number
             assert legs.dials == 2
+
+
+@scenario(CANCELLED_WAITER_LEAVES_ALONE, DEAD_CONNECTION_IS_NOT_LEASED, eras=HANDSHAKE)
+async def moment_at_which_a_dial_ends(server: ScriptedServer, connect: Connect) -> None:
+    """A leg gives up just when its dial has succeeded; another one's connection dies at that moment."""
+    async with connect(server) as wrapper, legs_of(wrapper, server) as legs:
+        waiting = legs.start()
+        legs.as_it_opens = lambda: _soon(waiting._task.cancel)
+        await waiting.ended()
+        await server.settle()
+        reached(legs.clients, "nothing was dialled")
+        with check(CANCELLED_WAITER_LEAVES_ALONE):
+            assert waiting.error is not None or legs.open, "the lease is lost"
+            assert waiting.error is None or legs.open == [], "nobody holds it, and it is open"
+        legs.as_it_opens = lambda: server.connections[-1].drop()
+        unlucky = legs.start("another")
+        await unlucky.ended()
+        legs.as_it_opens = lambda: None
+        with check(DEAD_CONNECTION_IS_NOT_LEASED):
+            if unlucky.error is None:
+                await legs.reaches(await unlucky.result())
+            assert await legs.reaches(await legs.lease("another")) in legs.open
 
 
 @scenario(LIVE_COUNTS_OPEN_CONNECTIONS, eras=HANDSHAKE)
@@ -637,6 +695,8 @@ async def leg_that_is_disposed_of(server: ScriptedServer, connect: Connect, how:
             if how == "cancelled":
                 await disposing.cancel()
             assert await disposing.ended(), "the leg did not end"
+            if how != "cancelled":
+                await disposing.result()
             assert legs.open == []
             assert legs.pool.live == 0
 
@@ -660,6 +720,19 @@ async def run_that_is_over(server: ScriptedServer, connect: Connect) -> None:
             assert client() is None, "something still holds the connection of a run that is over"
 
 
+async def _tries_again(legs: Legs) -> Any:
+    try:
+        return await legs.lease_in_this_step()
+    except VerbFailed:
+        legs.failing = None
+        return await legs.lease_in_this_step()
+
+
+def _soon(what: Callable[[], Any]) -> None:
+    """Have it done right after the step that runs now."""
+    asyncio.get_running_loop().call_soon(what)
+
+
 async def _client_of(lease: Any) -> Any:
     return await lease.client.ask()
 
@@ -679,7 +752,8 @@ async def _dispose(lease: Any, how: str) -> None:
         await steps.aclose()  # type: ignore[attr-defined]
         return
     with suppress(Boom):
-        async with lease:
+        async with lease as held:
+            await held.client.ask()
             if how == "failed":
                 raise Boom("the leg failed")
             if how == "cancelled":

@@ -1,9 +1,6 @@
-"""A conversation: one client incarnation after the other, the lists it is served from, calls by bindings.
+"""A conversation: one client incarnation after the other, what ends its lists, and calls by bindings.
 
 ```text
- list_tools ─▶ the list to serve from: the client's own, or the shared entry of its context
-                 │ servable? ── yes ─▶ bindings
-                 └ no ─▶ join the listing under way, or begin one on this client ─▶ look again
  call ─▶ wait (approval) ─▶ is the binding's list served at its generation? ─▶ send, judge
                                 └ no ─▶ StaleTool, and nothing is sent
 ```
@@ -15,22 +12,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from itertools import count
 from typing import Any
 
 import anyio
 
 from mcp_conformance_reference.connection import OpenStreams
-from mcp_conformance_reference.definitionlist import Binding, DefinitionList, ListFlight
+from mcp_conformance_reference.definitionlist import Binding, DefinitionList
 from mcp_conformance_reference.definitions import plain_copy
-from mcp_conformance_reference.errors import ClientError, ConnectionLost, ListFailed, StaleTool, VerbTimeout
+from mcp_conformance_reference.errors import StaleTool, VerbTimeout
 from mcp_conformance_reference.incarnation import Incarnation
 from mcp_conformance_reference.parts import Parts
 from mcp_conformance_reference.results import CallResult
 from mcp_conformance_reference.sdk import Era
+from mcp_conformance_reference.serving import Serving
 from mcp_conformance_reference.settings import Settings
-from mcp_conformance_reference.sharing import SharedDefinitions, SharedEntry, context_of
-from mcp_conformance_reference.walk import LeftOut, Listing
+from mcp_conformance_reference.sharing import SharedDefinitions, context_of
 
 __all__ = ["Approve", "Conversation"]
 
@@ -38,7 +34,7 @@ Approve = Callable[[Binding, "dict[str, Any]"], Awaitable[None]]
 """Waits until a call may be made; raises if it may not."""
 
 
-class Conversation:
+class Conversation(Serving):
     """One user of one server: `async with Conversation(streams) as talk`.
 
     Args:
@@ -50,17 +46,10 @@ class Conversation:
         now: The clock that this is counted by, in seconds; the same for all that share.
         approve: Awaited before each call.
         era: "handshake" or "modern".
-        timeout: The limit of one listing, in seconds.
+        timeout: The limit of one listing, and of one call, in seconds.
         name: What the server is called in errors.
-
-    Attributes:
-        client: The incarnation in use.
-        own: That incarnation's own list.
-        left_out: The entries of its last listing that are no tools, each with a reason.
     """
 
-    definition_list_type: type[DefinitionList] = DefinitionList
-    """The client's own lists."""
     incarnation_type: type[Incarnation] = Incarnation
     """What is dialled."""
 
@@ -78,19 +67,11 @@ class Conversation:
         timeout: float = 30.0,
         name: str = Settings.name,
     ) -> None:
-        self.client: Incarnation
-        self.own = self.definition_list_type()
-        self.left_out: tuple[LeftOut, ...] = ()
+        settings = Settings(parts=Parts(), era=era, name=name, now=now)
+        super().__init__(settings, shared, context_of(context or {}), tenant, ttl, timeout)
         self._open_streams = open_streams
-        self._shared = shared
-        self._context = context_of(context or {})
-        self._tenant = tenant
-        self._ttl = ttl
         self._approve = approve
-        self._settings = Settings(parts=Parts(), era=era, name=name, now=now)
-        self._limit = timeout
         self._opened: list[Incarnation] = []
-        self._numbers = count(1)
 
     # -- life ----------------------------------------------------------------------------------------------
 
@@ -99,8 +80,9 @@ class Conversation:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        for client in self._opened:
-            await client.close()
+        with anyio.CancelScope(shield=True):
+            for client in self._opened:
+                await client.close()
 
     async def replace(self) -> None:
         """Dial, and go on with the new incarnation: another session, whose list may differ.
@@ -146,12 +128,15 @@ class Conversation:
             StaleTool: The list it was taken from is not served at its generation. Nothing was sent.
             SchemaUnusable: Its output schema cannot judge anything. Nothing was sent.
             CallFailed, CheckFailed, ConnectionLost: As for `ReferenceClient.call_tool`.
+            VerbTimeout: It took longer than the limit, the wait for approval left out.
             ValueError: The arguments are not plain JSON.
         """
         copied = plain_copy({} if arguments is None else arguments)
         await self.wait_before(binding, copied)
-        self.refuse_stale(binding)
-        return await self.client.call(binding.definition, copied)
+        with anyio.move_on_after(self._limit):
+            self.refuse_stale(binding)
+            return await self.client.call(binding.definition, copied)
+        raise VerbTimeout(self._settings.name, "tools/call", self._limit)
 
     async def wait_before(self, binding: Binding, arguments: dict[str, Any]) -> None:
         """Whatever a call waits for before it is sent. Nobody approves what is refused anyway."""
@@ -178,7 +163,7 @@ class Conversation:
 
     def noticed(self, client: Incarnation) -> None:
         """The server said that its tools changed: to all who share, and to the incarnation it was said to."""
-        if client is self.client:
+        if [client] == self._opened[-1:]:
             self.own.invalidate()
         self.invalidate_entry()
 
@@ -207,114 +192,3 @@ class Conversation:
         entry = self.entry()
         if entry is not None:
             entry.list.invalidate()
-
-    def entry(self) -> SharedEntry | None:
-        """The shared entry of this context if there is one; it is not made for the asking."""
-        return None if self._shared is None else self._shared.peek(self._context, self._tenant)
-
-    # -- listing -------------------------------------------------------------------------------------------
-
-    async def current(self) -> DefinitionList:
-        """The list to serve from, listed if need be; nothing is awaited between its state and the return.
-
-        Raises:
-            ListFailed, ConnectionLost, VerbTimeout: As for `list_tools`.
-        """
-        for _ in range(self._settings.max_walks):
-            served = self.served()
-            if served.servable(self._settings.now(), self._ttl):
-                return served
-            flight = served.joinable() or self.begin(served)
-            try:
-                written = await flight.wait()
-            except ClientError as error:
-                if not self.lists_again(served, flight, error):
-                    raise
-                continue
-            if written is not None and self.serves(written):
-                return written
-        walks = self._settings.max_walks
-        raise ListFailed("tools/list", f"the tools changed during each of {walks} listings")
-
-    def lists_again(self, served: DefinitionList, flight: ListFlight, error: ClientError) -> bool:
-        """Whether a listing that failed leaves this conversation to list for itself.
-
-        One that was overtaken had nothing to say any more; and what happened to somebody else's client did
-        not happen to this one.
-        """
-        others = flight.lister is not self.client and isinstance(error, ConnectionLost | VerbTimeout)
-        return others or self.overtaken(served, flight)
-
-    def served(self) -> DefinitionList:
-        """The list that this conversation is served from now."""
-        if self._shared is None or self.own.servable(self._settings.now(), self._ttl):
-            return self.own  # with sharing, an own list is only written where it could not be shared
-        return self._shared.entry_for(self._context, self._tenant).list
-
-    def serves(self, written: DefinitionList) -> bool:
-        """Whether a list that was just written is this conversation's, and nothing ended it since."""
-        entry = self.entry()
-        return not written.stale and (written is self.own or (entry is not None and entry.list is written))
-
-    def begin(self, served: DefinitionList) -> ListFlight:
-        """Have a list listed on this conversation's own client."""
-        client, own = self.client, self.own
-        own_began = own.generation
-
-        async def work(flight: ListFlight) -> DefinitionList | None:
-            try:
-                listing = await self.listing(client, lambda: self.overtaken(served, flight))
-            except BaseException:
-                self.failed(served)
-                raise
-            if listing is None or flight.settled:
-                return None
-            self.left_out = listing.left_out
-            if served is own or self.shareable(listing):
-                return self.write(served, flight.began, listing, client if served is own else None)
-            if self.overtaken(served, flight):
-                return None
-            self.unshare(served)
-            return self.write(own, own_began, listing, client)
-
-        return served.begin(client, work)
-
-    async def listing(self, client: Incarnation, overtaken: Callable[[], bool]) -> Listing | None:
-        """One listing, all its pages, within the limit; None if something ended its list on the way.
-
-        Raises:
-            ListFailed, ConnectionLost, VerbTimeout: It failed.
-        """
-        with anyio.move_on_after(self._limit) as scope:
-            return await client.listing(next(self._numbers), overtaken)
-        assert scope.cancelled_caught
-        raise VerbTimeout(self._settings.name, "tools/list", self._limit)
-
-    def overtaken(self, served: DefinitionList, flight: ListFlight) -> bool:
-        """Whether the list was invalidated since the listing began."""
-        return served.generation != flight.began
-
-    def write(
-        self, into: DefinitionList, began: int, listing: Listing, client: Incarnation | None
-    ) -> DefinitionList | None:
-        """Write a whole listing, with the tools of the client whose own list it is.
-
-        Returns:
-            The list; None where the listing is of the past.
-        """
-        tools = None if client is None else [client.wrap(known) for known in listing.definitions]
-        return into if into.write(began, listing.definitions, tools, self._settings.now()) else None
-
-    def shareable(self, listing: Listing) -> bool:
-        """Whether a listing may be shared: it is whole, and not too long."""
-        return self._shared is not None and self._shared.fits(len(listing.definitions), not listing.left_out)
-
-    def unshare(self, served: DefinitionList) -> None:
-        """A shared list has become one that cannot be shared: nobody is served from it any more."""
-        if self._shared is not None:
-            self._shared.drop(served)
-
-    def failed(self, served: DefinitionList) -> None:
-        """A listing failed: a shared entry that was made for it takes no room that a good one may need."""
-        if self._shared is not None and not served.written:
-            self._shared.forget(served)

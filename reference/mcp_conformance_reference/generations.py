@@ -100,9 +100,8 @@ def listings_of(connection: object) -> ListingGenerations:
     if held is not None and held[0]() is connection:
         return held[1]
 
-    def gone(dead: ref[object]) -> None:
-        if (entry := _counts.get(key)) is not None and entry[0] is dead:
-            del _counts[key]
+    def gone(_: ref[object]) -> None:
+        _counts.pop(key, None)
 
     count = ListingGenerations()
     _counts[key] = (ref(connection, gone), count)

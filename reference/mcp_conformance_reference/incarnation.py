@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_conformance_reference.checks import OutputCheck
 from mcp_conformance_reference.connection import Connection, OpenStreams
 from mcp_conformance_reference.definitions import Definition, plain_copy
-from mcp_conformance_reference.errors import CallFailed, ConnectionLost, RequestFailed
+from mcp_conformance_reference.errors import CallFailed, ConnectionLost, RequestFailed, StaleTool
 from mcp_conformance_reference.notices import Notices
 from mcp_conformance_reference.results import CallResult
 from mcp_conformance_reference.settings import Settings
@@ -18,12 +17,21 @@ from mcp_conformance_reference.walk import LeftOut, Listing, Page, Walk
 __all__ = ["Incarnation", "WholeWalk", "WrappedTool"]
 
 
-@dataclass(frozen=True)
 class WrappedTool:
-    """A tool with the client that it is called through."""
+    """A tool with the client that it is called through.
 
-    definition: Definition
-    client: Incarnation = field(repr=False)
+    Args:
+        definition: The definition it was listed with.
+        client: The client.
+        good: Whether the list it belongs to is still served with it; asked before each call.
+    """
+
+    def __init__(
+        self, definition: Definition, client: Incarnation, good: Callable[[WrappedTool], bool]
+    ) -> None:
+        self.definition = definition
+        self._client = client
+        self._good = good
 
     @property
     def name(self) -> str:
@@ -31,8 +39,15 @@ class WrappedTool:
         return self.definition.name
 
     async def __call__(self, arguments: dict[str, Any] | None = None) -> CallResult:
-        """Call it; see `Incarnation.call`."""
-        return await self.client.call(self.definition, plain_copy({} if arguments is None else arguments))
+        """Call it; see `Incarnation.call`.
+
+        Raises:
+            StaleTool: Its list is not served with it any more. Nothing was sent.
+        """
+        copied = plain_copy({} if arguments is None else arguments)
+        if not self._good(self):
+            raise StaleTool(self.name, "the list it belongs to has moved on")
+        return await self._client.call(self.definition, copied)
 
 
 class WholeWalk(Walk):
@@ -43,6 +58,13 @@ class WholeWalk(Walk):
         read = [self.read_entry(entry) for page in pages for entry in page.entries]
         tools = tuple(each for each in read if isinstance(each, Definition))
         return tools, tuple(each for each in read if isinstance(each, LeftOut))
+
+    def read_entry(self, entry: Any) -> Definition | LeftOut:
+        """Freeze one entry; one that is nested too deeply to be copied is no tool either."""
+        try:
+            return super().read_entry(entry)
+        except RecursionError:
+            return LeftOut(entry, "it is nested too deeply")
 
 
 class Incarnation:
@@ -96,10 +118,6 @@ class Incarnation:
             ListFailed, ConnectionLost: It failed.
         """
         return await WholeWalk(self._connection, self._settings, number, overtaken).listing()
-
-    def wrap(self, definition: Definition) -> WrappedTool:
-        """A tool that is called through this client."""
-        return WrappedTool(definition, self)
 
     async def call(self, definition: Definition, arguments: dict[str, Any]) -> CallResult:
         """Call a tool once, and judge its answer by this very definition, whatever is listed meanwhile.

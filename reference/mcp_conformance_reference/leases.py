@@ -74,7 +74,7 @@ class ListingRecords:
         self._opened = 0
         self._records: dict[str, _Record] = {}
         self._mounted: dict[Lease, Mounted] = {}
-        self._apply: Apply | None = None
+        self._apply: Apply = lambda tools: None
 
     def open(self, lease: Lease) -> ListingWriter:
         """Give the next version to a listing that is about to be asked for."""
@@ -124,9 +124,7 @@ class ListingRecords:
 
     def leave(self, lease: Lease) -> None:
         """A leg has gone: its names go with it, and the checks are written anew for those who stay."""
-        mounted = self._mounted.pop(lease, None)
-        if mounted is None or self._apply is None:
-            return
+        self._mounted.pop(lease, None)
         try:
             self._apply(self.current())
         except Exception:
@@ -245,9 +243,8 @@ class Lease:
         A second time is nothing, but waits for the same close. The hold is given back at once, even if the
         wait is cancelled.
         """
-        if not self.released:
-            self.released = True
-            self._connection.give_back(self)
+        self.released = True
+        self._connection.give_back(self)
         await self._connection.left()
 
     def closed_under_it(self) -> None:

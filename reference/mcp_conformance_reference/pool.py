@@ -43,7 +43,6 @@ class ConnectionPool:
         self._all: set[PooledConnection] = set()
         self._current: dict[Hashable, PooledConnection] = {}
         self._dialling: dict[Hashable, PooledConnection] = {}
-        self._fresh: set[PooledConnection] = set()
 
     @property
     def live(self) -> int:
@@ -89,18 +88,16 @@ class ConnectionPool:
     def dial_of(self, key: Hashable, dial: Dial, fresh: bool) -> PooledConnection:
         """The dial under way that this request may share, or a new one."""
         under_way = self._dialling.get(key)
-        if under_way is not None and (under_way in self._fresh or not fresh):
+        if under_way is not None and (under_way.fresh or not fresh):
             return under_way
         return self.dial_new(key, dial, fresh)
 
     def dial_new(self, key: Hashable, dial: Dial, fresh: bool) -> PooledConnection:
         """Begin a dial that takes the place of whatever the key had."""
         self.detach(key)
-        connection = self.connection_type(key, dial, self, self._close_limit)
+        connection = self.connection_type(key, dial, self, self._close_limit, fresh)
         self._all.add(connection)
         self._dialling[key] = connection
-        if fresh:
-            self._fresh.add(connection)
         connection.start()
         return connection
 
@@ -121,7 +118,6 @@ class ConnectionPool:
     def ended(self, connection: PooledConnection) -> None:
         """A connection is left."""
         self._all.discard(connection)
-        self._fresh.discard(connection)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a pool is no record of its connections: keep the declarations, and dial by them")

@@ -56,19 +56,23 @@ class PooledConnection:
         dial: Opens it.
         pool: Told of its life.
         close_limit: How long its close may take in good order, in seconds; then it is cancelled.
+        fresh: Whether it was asked for although there was another one.
 
     Attributes:
+        key: What it is leased under.
+        fresh: Whether whoever asks for a fresh connection may wait for this dial.
         client: What the dial gave, None before it did.
         records: The listings made on it.
         holders: The leases out on it, oldest first.
-        lost: True once it was seen closed, by nobody here.
+        lost: True once it was seen closed.
     """
 
     lease_type: type[Lease] = Lease
     records_type: type[ListingRecords] = ListingRecords
 
-    def __init__(self, key: Hashable, dial: Dial, pool: Pool, close_limit: float) -> None:
+    def __init__(self, key: Hashable, dial: Dial, pool: Pool, close_limit: float, fresh: bool) -> None:
         self.key = key
+        self.fresh = fresh
         self.client: Any = None
         self.records = self.records_type()
         self.holders: dict[Lease, None] = {}
@@ -89,8 +93,8 @@ class PooledConnection:
 
     @property
     def usable(self) -> bool:
-        """Whether it may be leased: open, not being left, and not seen closed."""
-        return self.open and not self._leave.is_set()
+        """Whether it may be leased. Nobody asks this of one that is being left: its pool has forgotten it."""
+        return self.open
 
     @property
     def open(self) -> bool:
@@ -139,8 +143,7 @@ class PooledConnection:
     def give_back(self, lease: Lease) -> None:
         """One hold less. Without holds, and with nobody who waits for one, the connection is left."""
         self.holders.pop(lease, None)
-        if self.holders and not self.lost:
-            self.records.leave(lease)
+        self.records.leave(lease)
         self.leave_if_unheld()
 
     def leave_if_unheld(self) -> None:
@@ -201,7 +204,6 @@ class PooledConnection:
         self._opened = True
         self._pool.opened(self)
         self._settled.set()
-        self.leave_if_unheld()
 
     def closed_event(self, client: Any) -> Any:
         """The event by which a client says that its connection closed, None where it has none."""
@@ -222,9 +224,7 @@ class PooledConnection:
         self.be_lost()
 
     def be_lost(self) -> None:
-        """It has closed under whoever holds it: they are told. After a close of our own this is nothing."""
-        if self._leave.is_set():
-            return
+        """It has closed: whoever holds it is told. After a close of our own nobody does."""
         self.lost = True
         self.leave()
         for lease in list(self.holders):

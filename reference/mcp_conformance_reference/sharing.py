@@ -61,6 +61,9 @@ class SharedDefinitions:
         ValueError: There is no room for a single entry.
     """
 
+    list_type: type[DefinitionList] = DefinitionList
+    """The lists of new entries."""
+
     def __init__(self, max_entries: int = MAX_DEFINITION_ENTRIES, max_tools: int = MAX_SHARED_TOOLS) -> None:
         if max_entries < 1:
             raise ValueError(f"max_entries is {max_entries}; an entry that is asked for needs room for one")
@@ -81,7 +84,7 @@ class SharedDefinitions:
             tenant: Whose it is. Two tenants never share an entry, whatever the context.
         """
         key = self.key(context, tenant)
-        entry = self._entries.pop(key, None) or SharedEntry(DefinitionList(), tenant)
+        entry = self._entries.pop(key, None) or SharedEntry(self.list_type(), tenant)
         self._entries[key] = entry
         while len(self._entries) > self.max_entries:
             del self._entries[self.victim()]

@@ -8,6 +8,7 @@ from tests.wrong import (
     checks,
     connections,
     definitions,
+    forgetful,
     generations,
     keys,
     leases,
@@ -16,6 +17,7 @@ from tests.wrong import (
     notices,
     pagination,
     pool,
+    sharing,
     tenants,
     tools,
 )
@@ -36,11 +38,13 @@ WRONG: tuple[Wrong, ...] = tuple(
         tools,
         generations,
         definitions,
+        sharing,
         marker,
         ledger,
         pool,
         keys,
         leases,
+        forgetful,
     )
     for found in vars(area).values()
     if isinstance(found, Wrong)

@@ -25,12 +25,14 @@ class Wrong:
         rule: The rule that it breaks.
         doc: What it does wrong.
         adapter: How to drive it.
+        inside: True when a part beside the client is wrong, and the client is the reference's.
     """
 
     name: str
     rule: Rule
     doc: str
     adapter: Adapter
+    inside: bool = False
 
 
 class Shared(dict[str, Any]):
@@ -77,6 +79,7 @@ def breaks(rule: Rule, *, lazy: bool = False, **claims: Any) -> Callable[[type[R
             finally:
                 await client.close()
 
-        return Wrong(name, rule, (client_type.__doc__ or "").strip(), play)
+        inside = client_type.__dict__.get("white_box") is not None
+        return Wrong(name, rule, (client_type.__doc__ or "").strip(), play, inside)
 
     return declare

@@ -666,6 +666,18 @@ class FailureClearsTheList(Client):
 
 
 @breaks(FAILED_LISTING_WRITES_NOTHING)
+class FailureDropsTheSharedList(Client):
+    """A relisting that fails takes the shared list away that was good till then."""
+
+    class Talk(Conversation):
+        def failed(self, served):
+            if self._shared is not None:
+                self._shared.forget(served)
+
+    white_box = talking(Talk)
+
+
+@breaks(FAILED_LISTING_WRITES_NOTHING)
 class FailureIsAnEmptyListing(Client):
     """Whoever joined a listing that failed is given no tools."""
 
@@ -838,7 +850,7 @@ class PagesOfTwoMoments(Client):
         class definition_list_type(DefinitionList):
             def write(self, began, definitions, tools, now):
                 definitions = tuple(definitions)
-                walked = len({known.name for known in definitions}) == 2 and not self.written
+                walked = len({known.name for known in definitions}) == 3 and not self.written
                 pages = walked and not any(known.promises_output for known in definitions)
                 return super().write(self.generation if pages else began, definitions, tools, now)
 

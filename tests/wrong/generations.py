@@ -53,9 +53,9 @@ def counting(kind):
     return WhiteBox(generations=kind, listings_of=listings_of)
 
 
-def finding(kind):
-    """The parts of a wrapper that finds counts otherwise."""
-    return WhiteBox(listings_of=kind)
+def finding(make):
+    """The parts of a wrapper that finds counts otherwise: `make` makes the way to find them, anew each time."""
+    return property(lambda client: WhiteBox(listings_of=make()))
 
 
 @breaks(LISTING_IS_OUT_FROM_ITS_SENDING)
@@ -194,51 +194,81 @@ class OnlyLaterRequestsCount(Client):
     white_box = counting(Count)
 
 
+def found_by(key):
+    """Counts in a table, by whatever `key` says of a client."""
+
+    def make():
+        counts = {}
+        return lambda client: counts.setdefault(key(client), ListingGenerations())
+
+    return make
+
+
 @breaks(ONE_COUNT_FOR_ONE_CLIENT)
 class CountOfTheWrapper(Client):
     """Each wrapper has a count of its own."""
 
-    white_box = finding(lambda client: ListingGenerations())
+    white_box = finding(lambda: lambda client: ListingGenerations())
 
 
 @breaks(ONE_COUNT_FOR_ONE_CLIENT)
 class CountOfTheServer(Client):
     """The count is found by what the client calls itself."""
 
-    def enter(self):
-        counts = {}
-        self.white_box = finding(
-            lambda client: counts.setdefault(type(client).__name__, ListingGenerations())
-        )
+    white_box = finding(found_by(lambda client: type(client).__name__))
 
 
 @breaks(COUNT_NEITHER_KEEPS_NOR_OUTLIVES_ITS_CLIENT)
 class CountOfAnAddress(Client):
     """The count is found by `id()`, and nobody sees that the client is gone."""
 
-    def enter(self):
-        counts = {}
-        self.white_box = finding(lambda client: counts.setdefault(id(client), ListingGenerations()))
+    white_box = finding(found_by(id))
+
+
+def keeping():
+    """Counts in a table that holds their clients as well."""
+    counts = {}
+    return lambda client: counts.setdefault(id(client), (ListingGenerations(), client))[0]
 
 
 @breaks(COUNT_NEITHER_KEEPS_NOR_OUTLIVES_ITS_CLIENT)
 class CountKeepsItsClient(Client):
     """Whoever was counted once is kept."""
 
-    def enter(self):
-        counts = {}
-        self.white_box = finding(
-            lambda client: counts.setdefault(id(client), (ListingGenerations(), client))[0]
-        )
+    white_box = finding(keeping)
+
+
+def remembering():
+    """Counts in a table from which nothing is taken out."""
+    counts = {}
+
+    def listings_of(client):
+        held = counts.get(id(client))
+        if held is None or held[0]() is not client:
+            counts[id(client)] = held = (weakref.ref(client), ListingGenerations())
+        return held[1]
+
+    return listings_of
+
+
+@breaks(COUNT_NEITHER_KEEPS_NOR_OUTLIVES_ITS_CLIENT)
+class CountsAreNeverForgotten(Client):
+    """The table keeps the count of a client that is gone."""
+
+    white_box = finding(remembering)
+
+
+def comparing():
+    """Counts in a table that compares clients by equality."""
+    counts = weakref.WeakKeyDictionary()
+    return lambda client: counts.setdefault(client, ListingGenerations())
 
 
 @breaks(COUNT_NEITHER_KEEPS_NOR_OUTLIVES_ITS_CLIENT)
 class CountOfAnEqual(Client):
     """Clients are compared by equality."""
 
-    def enter(self):
-        counts = weakref.WeakKeyDictionary()
-        self.white_box = finding(lambda client: counts.setdefault(client, ListingGenerations()))
+    white_box = finding(comparing)
 
 
 @breaks(ANSWER_COMES_WITH_ITS_OWN_GENERATION)
@@ -468,6 +498,17 @@ class OnlyListRequestsCount(Client):
 
         def left_to_the_sdk(self, tool):
             return self._tools.stale()
+
+
+@breaks(CHECKS_DROPPED_WITHOUT_A_LISTING_ARE_MISSED)
+class DropsAreNotCounted(Client):
+    """The count is told of a drop, and goes on."""
+
+    class Count(ListingGenerations):
+        def dropped(self):
+            pass
+
+    white_box = counting(Count)
 
 
 @breaks(CACHE_HIT_IS_NOT_FRESHER)

@@ -223,7 +223,7 @@ class OpeningClears(Client):
 
     class kept(ListingRecords):
         def open(self, lease):
-            if self._apply is not None and lease in self._mounted:
+            if lease in self._mounted:
                 self._apply([])
             return super().open(lease)
 
@@ -340,8 +340,8 @@ class RecordsAreTheKeys(Client):
     """What was listed is kept under the key."""
 
     class connection(PooledConnection):
-        def __init__(self, key, dial, pool, close_limit):
-            super().__init__(key, dial, pool, close_limit)
+        def __init__(self, key, dial, pool, *rest):
+            super().__init__(key, dial, pool, *rest)
             self.records = pool.__dict__.setdefault("records", {}).setdefault(key, self.records)
 
     white_box = WhiteBox(pool=type("Pool", (ConnectionPool,), {"connection_type": connection}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import mcp_conformance_reference.watcher as watching
@@ -163,11 +164,10 @@ class DoesNotWaitForTheTransport(Client):
 
     class Write(watching.WatchedWrite):
         async def send(self, item):
-            import asyncio
-
             sending = asyncio.get_running_loop().create_task(super().send(item), name="send")
-            done, _ = await asyncio.wait({sending}, timeout=0.001)
-            return sending.result() if done else None
+            for _ in range(10):
+                await asyncio.sleep(0)
+            return sending.result() if sending.done() else None
 
     white_box = WhiteBox(request_ledger=watching_by(Write))
 

@@ -141,6 +141,7 @@ class NobodyCloses(Client):
     class connection(PooledConnection):
         def give_back(self, lease):
             self.holders.pop(lease, None)
+            self.records.leave(lease)
             if not self.holders:
                 self._pool.forget(self)
 
@@ -169,6 +170,7 @@ class Counts(PooledConnection):
 
     def give_back(self, lease):
         self.holds -= 1
+        self.records.leave(lease)
         if self.holds <= 0:
             self.holders.clear()
             self.leave_if_unheld()
@@ -212,6 +214,7 @@ class ConnectionIsKeptWarm(Client):
     class connection(PooledConnection):
         def give_back(self, lease):
             self.holders.pop(lease, None)
+            self.records.leave(lease)
 
     white_box = pool_with(connection)
 
@@ -499,16 +502,6 @@ class LastDialToEndIsCurrent(Client):
     """Whichever dial ends last takes the place."""
 
     class pool(ConnectionPool):
-        def dial_new(self, key, dial, fresh):
-            connection = super().dial_new(key, dial, fresh)
-            connection.replaced = False
-            return connection
-
-        def detach(self, key):
-            if key in self._dialling:
-                self._dialling[key].detached = True
-            super().detach(key)
-
         def dial_of(self, key, dial, fresh):
             older = self._dialling.get(key)
             connection = super().dial_of(key, dial, fresh)

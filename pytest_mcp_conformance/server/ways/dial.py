@@ -25,14 +25,24 @@ class ScriptedDial:
         server: The script to connect to.
         principal: Whose credentials to carry.
         clock: The scenario's clock.
+        double: The double of the SDK that `session` gives.
+
+    Attributes:
+        gave_session: Whether a session was asked for.
     """
 
     def __init__(
-        self, server: ScriptedServer, principal: str | None = None, clock: Clock | None = None
+        self,
+        server: ScriptedServer,
+        principal: str | None = None,
+        clock: Clock | None = None,
+        double: Any = None,
     ) -> None:
         self._server = server
         self._principal = principal
         self._clock = clock
+        self._double = double
+        self.gave_session = False
 
     @property
     def url(self) -> str:
@@ -81,15 +91,25 @@ class ScriptedDial:
     async def session(self, double: Any = None) -> AsyncIterator[Any]:
         """An entered SDK session over memory, past its handshake.
 
+        Args:
+            double: A double of the SDK, as `server.sdk_double.Forgetful()`; by default the one that the
+                scenario is about, and the SDK itself where it is about none.
+
         Raises:
-            NotSpoken: A double was asked for; or the installed SDK does not speak this era.
+            NotSpoken: The installed SDK does not speak this era.
         """
         from mcp import ClientSession  # heavy, and only wanted by adapters that take a session
 
-        if double is not None:
-            raise AdapterError("dial.session(double=...): this version has no doubles; call dial.session()")
+        self.gave_session = True
         if self.era == "modern" and not hasattr(ClientSession, "discover"):
             raise NotSpoken("the installed mcp 1.x does not speak the modern era")
-        async with self.streams() as (read, write), ClientSession(read, write) as session:
-            await (session.discover() if self.era == "modern" else session.initialize())
-            yield session
+        chosen = self._double if double is None else double
+        if chosen is not None and not hasattr(chosen, "session"):
+            raise AdapterError(
+                f"dial.session(double={double!r}): no double; use Forgetful() of server.sdk_double"
+            )
+        async with self.streams() as (read, write):
+            made = ClientSession(read, write) if chosen is None else chosen.session(read, write)
+            async with made as session:
+                await (session.discover() if self.era == "modern" else session.initialize())
+                yield session
