@@ -5,6 +5,7 @@ Whole processes are timed in turn, A B A B, so that a drift of the machine meets
 
 from __future__ import annotations
 
+import logging
 import statistics
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from rich.table import Table
 
 from pytest_mcp_conformance.adapters import bundled
 from pytest_mcp_conformance.scenarios._player import play
+from tests.bench_calls import call_figures
+from tests.bench_pool import lease_figures
 from tests.matrix import cells
 
 ROUNDS = 7
@@ -67,6 +70,7 @@ def row(table: Table, name: str, seconds: list[float], beside: Callable[[float],
 
 def main() -> None:
     """Print the figures."""
+    logging.disable(logging.CRITICAL)  # the SDK logs what it lets through
     console = Console()
     python = sys.executable
     with tempfile.TemporaryDirectory() as folder:
@@ -101,6 +105,10 @@ def main() -> None:
             lambda middle: f"{middle / base:.5f}",
         )
     console.print(table)
+    console.print("\na call of a listed tool with an output schema, over memory")
+    for line in call_figures():
+        console.print(f"  {line}", highlight=False)
+    lease_figures(console)
 
 
 if __name__ == "__main__":

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ProcessPoolExecutor
 
 from pytest_mcp_conformance.adapters import sdk_major
-from tests.matrix import PACKAGED, kills, packaged
+from tests.matrix import PACKAGED, broken_by, packaged
 from tests.pages import REFERENCE, kill_matrix, rule_pages
+from tests.wrong import WRONG
+
+
+def rules_broken_by(name: str) -> tuple[str, ...]:
+    """The rules that the wrong wrapper of this name breaks."""
+    return broken_by(next(wrong for wrong in WRONG if wrong.name == name))
 
 
 def main() -> None:
     """Write them all, and say which ones changed."""
     if sdk_major() < 2:
         sys.exit("the kill matrix covers both eras: install mcp 2.x to write it")
-    pages = {**rule_pages(), REFERENCE / "kill-matrix.md": kill_matrix(kills()), PACKAGED: packaged()}
+    with ProcessPoolExecutor() as workers:
+        names = [wrong.name for wrong in WRONG]
+        kills = dict(zip(names, workers.map(rules_broken_by, names, chunksize=4), strict=True))
+    pages = {**rule_pages(), REFERENCE / "kill-matrix.md": kill_matrix(kills), PACKAGED: packaged()}
     for path, text in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         changed = not path.exists() or path.read_text(encoding="utf-8") != text

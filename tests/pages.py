@@ -12,7 +12,7 @@ from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
 from tests.matrix import ROOT
 from tests.wrong import WRONG
 
-__all__ = ["REFERENCE", "kill_matrix", "rule_pages"]
+__all__ = ["REFERENCE", "kill_matrix", "rule_pages", "written_kills"]
 
 REFERENCE = ROOT / "docs" / "reference"
 
@@ -47,6 +47,17 @@ def kill_matrix(kills: Mapping[str, tuple[str, ...]]) -> str:
     rows = [(wrong, [rule for rule in kills[wrong.name] if rule != wrong.rule.id]) for wrong in WRONG]
     judged = [rule for rule in RULES.values() if not rule.untested]
     return _templates.get_template("kill-matrix.md").render(rows=rows, judged=judged, kills=kills)
+
+
+def written_kills(page: str) -> dict[str, tuple[str, ...]]:
+    """What the page on wrong wrappers says: the rules that each breaks, by its name, sorted."""
+    rows = [
+        [cell.strip() for cell in row.split("|")[1:-1]] for row in page.splitlines() if row.startswith("| `")
+    ]
+    return {
+        name.strip("`"): tuple(sorted(each for each in (own, *others.split(", ")) if each and each != "NO"))
+        for name, _, own, others in rows
+    }
 
 
 def _scenarios(rule: Rule) -> list[Scenario]:

@@ -1,4 +1,4 @@
-"""The same verdict every time: play the catalogue over and over, and compare (`tox -e steady -- 200 reference`)."""
+"""The same verdict every time: the catalogue over and over, compared (`tox -e steady -- 200 reference`)."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def counting(kind):
 
 
 def finding(make):
-    """The parts of a wrapper that finds counts otherwise: `make` makes the way to find them, anew each time."""
+    """The parts of a wrapper that finds counts otherwise; `make` gives a new table each time."""
     return property(lambda client: WhiteBox(listings_of=make()))
 
 
@@ -369,6 +369,8 @@ class CancelledListingGoesOn(Client):
 @breaks(CANCELLED_LISTING_SETTLES_AT_ITS_CANCELLATION)
 class LateAnswerIsKept(Client):
     """A listing that nobody waits for any more is kept when it comes, and served."""
+
+    white_box = WhiteBox()  # the parts are right; its scenario looks at them first
 
     async def list_tools(self):
         if "late" in self.shared:
