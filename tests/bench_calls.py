@@ -1,4 +1,4 @@
-"""What a call costs through `ReferenceClient`, beside the bare SDK's session, against one server over memory."""
+"""What a call costs through `ReferenceClient`, beside the bare SDK's session, over memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROUNDS, CALLS = 9, 200
 
 
 def call_figures() -> list[str]:
-    """One line an era: microseconds of a call, bare and through the reference, and the median of the ratios."""
+    """One line an era: microseconds of a call, bare and through the reference, and their median ratio."""
     eras = ("handshake", "modern") if hasattr(ClientSession, "discover") else ("handshake",)
     return [asyncio.run(_figures(era)) for era in eras]
 

@@ -145,8 +145,10 @@ def _run(scenario: Scenario, adapter: Adapter, era: str, variant: str, unclaimed
             judge.not_claimed(rule, str(missing))
     except (NotReached, VerbFailed, NotSpoken, virtual.Stuck, virtual.NeverQuiet) as stopped:
         run.failed = str(stopped)
-    except SystemExit as exit_:
-        run.failed = f"the wrapper raised {describe(exit_)}"
+    except AdapterError:
+        raise
+    except (SystemExit, Exception) as raised:  # of a verb, or of a part that the wrapper handed out
+        run.failed = f"the wrapper raised {describe(raised)}"
     if any(loop.waited_in_vain for loop in loops):
         _grace[adapter] = SHORT_GRACE
     if run.failed:

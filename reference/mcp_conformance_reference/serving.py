@@ -183,7 +183,7 @@ class Serving:
     def unshare(self, served: DefinitionList) -> None:
         """A shared list has become one that cannot be shared: nobody is served from it any more."""
         assert self._shared is not None  # else the list would be the client's own
-        self._shared.drop(served)
+        self._shared.forget(served)
 
     def failed(self, served: DefinitionList) -> None:
         """A listing failed: a shared entry that was made for it takes no room that a good one may need."""

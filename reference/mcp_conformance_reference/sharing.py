@@ -105,11 +105,6 @@ class SharedDefinitions:
         for key in [key for key, entry in self._entries.items() if entry.list is listed]:
             del self._entries[key]
 
-    def drop(self, listed: DefinitionList) -> None:
-        """Serve a list no more that was served, and discard what is under way for it."""
-        listed.invalidate()
-        self.forget(listed)
-
     def fits(self, tools: int, whole: bool) -> bool:
         """Whether a listing may be shared.
 
