@@ -46,7 +46,17 @@ def kill_matrix(kills: Mapping[str, tuple[str, ...]]) -> str:
     """The page on which wrong wrapper breaks which rule."""
     rows = [(wrong, [rule for rule in kills[wrong.name] if rule != wrong.rule.id]) for wrong in WRONG]
     judged = [rule for rule in RULES.values() if not rule.untested]
-    return _templates.get_template("kill-matrix.md").render(rows=rows, judged=judged, kills=kills)
+    areas = [
+        (
+            letters,
+            title,
+            [rule for rule in RULES.values() if rule.area == letters],
+            sum(wrong.rule.area == letters for wrong in WRONG),
+        )
+        for letters, title in AREAS.items()
+    ]
+    page = _templates.get_template("kill-matrix.md")
+    return page.render(rows=rows, judged=judged, kills=kills, areas=areas)
 
 
 def written_kills(page: str) -> dict[str, tuple[str, ...]]:
