@@ -37,7 +37,8 @@ def _may_tell(wrong: Wrong, scenario: Scenario) -> bool:
     looks_inside = [
         any(WHITE_BOX.intersection(need.split(" or ")) for need in rule.needs) for rule in scenario.rules
     ]
-    return any(looks_inside) if wrong.inside else not all(looks_inside)
+    apart = not any(looks_inside) if wrong.inside else all(looks_inside)
+    return not apart or wrong.rule in scenario.rules
 
 
 @lru_cache(maxsize=1024)

@@ -170,7 +170,7 @@ WRAPPER_CHECKS_WHAT_THE_SDK_MAY_NOT = Rule(
         "check by your own definition, always or whenever the listing is not the latest",
         "look for a result without structured content as well",
     ),
-    needs=frozenset({"checks_output"}),
+    needs=frozenset({"checks_output", "generations"}),
 )
 
 SAME_FAULT_GIVES_THE_SAME_ERROR = Rule(
@@ -181,7 +181,7 @@ SAME_FAULT_GIVES_THE_SAME_ERROR = Rule(
     text="The same bad answer MUST give the same kind of refusal, whoever checked it.",
     why="Users handle the error that they have seen, and miss the other one.",
     if_broken=("raise one error type for a failed check, from every place",),
-    needs=frozenset({"checks_output"}),
+    needs=frozenset({"checks_output", "generations"}),
 )
 
 FAILED_LISTING_LEAVES_TOOLS_CHECKED = Rule(
@@ -195,7 +195,7 @@ FAILED_LISTING_LEAVES_TOOLS_CHECKED = Rule(
         "keep your own definitions through a failed listing",
         "do not clear anything before the new listing is whole",
     ),
-    needs=frozenset({"checks_output", "refresh"}),
+    needs=frozenset({"checks_output", "generations", "refresh"}),
 )
 
 TOOLS_OF_AN_EARLIER_PAGE_STAY_CHECKED = Rule(
@@ -212,7 +212,7 @@ TOOLS_OF_AN_EARLIER_PAGE_STAY_CHECKED = Rule(
         "take the definitions of all pages",
         "do not leave an earlier page to the SDK",
     ),
-    needs=frozenset({"checks_output"}),
+    needs=frozenset({"checks_output", "generations"}),
 )
 
 CHECK_IS_CHOSEN_BEFORE_THE_SEND = Rule(
@@ -229,7 +229,7 @@ CHECK_IS_CHOSEN_BEFORE_THE_SEND = Rule(
         "choose the check before the call leaves",
         "do not look it up by name when the answer is there",
     ),
-    needs=frozenset({"checks_output", "refresh"}),
+    needs=frozenset({"checks_output", "generations", "refresh"}),
 )
 
 UNSEEN_LISTINGS_ARE_NO_COVERAGE = Rule(
@@ -278,7 +278,7 @@ CHECKS_DROPPED_WITHOUT_A_LISTING_ARE_MISSED = Rule(
         "count the notice, the close, and the hit of a shared cache",
         "or check by yourself, always",
     ),
-    needs=frozenset({"checks_output", "reacts_to_list_changed"}),
+    needs=frozenset({"checks_output", "generations", "reacts_to_list_changed"}),
 )
 
 CACHE_HIT_IS_NOT_FRESHER = Rule(
@@ -295,7 +295,7 @@ CACHE_HIT_IS_NOT_FRESHER = Rule(
         "do not take schemas from a cache hit",
         "list past the cache of the SDK, or compare generations",
     ),
-    needs=frozenset({"caches_listings", "checks_output", "refresh"}),
+    needs=frozenset({"caches_listings", "checks_output", "generations", "refresh"}),
 )
 
 NOTHING_SETTLED_IS_NOT_THE_LATEST = Rule(
