@@ -41,8 +41,8 @@ class Dial(Protocol):
     def session(self, double: Any = None) -> AbstractAsyncContextManager[Any]:
         """An entered and initialised SDK `ClientSession` over memory.
 
-        Where a scenario is about an SDK that forgets its checks or lists unseen, this gives such a one; `double`
-        asks for one in a suite of one's own.
+        Where a scenario is about an SDK that forgets its checks or lists unseen, this gives such a one;
+        `double` asks for one in a suite of one's own.
         """
         ...
 

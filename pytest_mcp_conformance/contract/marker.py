@@ -1,4 +1,4 @@
-"""Call marker (MRK): what ties a call to the requests that an SDK sends for it, and never leaves the client."""
+"""Call marker (MRK): what ties a call to the requests sent for it, and never leaves the client."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ EVERY_ATTEMPT_OF_A_CALL_IS_ITS_OWN = Rule(
     source=sdk("mcp", "2.3.0", "Client.call_tool"),
     rests_on=(_SEED, sdk("@modelcontextprotocol/client", "2.4.0", "Client.callTool")),
     text=(
-        "One call may send several requests with one marker, for input rounds or a HEADER_MISMATCH: each MUST "
+        "One call may send several requests with one marker, for input rounds or HEADER_MISMATCH: each MUST "
         "be stripped and recorded as an attempt of that call."
     ),
     why="The second request leaks the marker, or is nobody's.",
@@ -173,7 +173,7 @@ FRAME_IS_WHAT_IT_WOULD_BE_UNMARKED = Rule(
     level=MUST,
     source=_SEED,
     text=(
-        "With the marker removed, the frame MUST equal the frame of the unmarked call: as JSON always, in its "
+        "With the marker removed, the frame MUST equal that of the unmarked call: as JSON always, in its "
         "bytes where the SDK keeps the order of keys."
     ),
     why="The server sees a difference between clients that there should not be.",

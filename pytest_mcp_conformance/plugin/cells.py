@@ -70,9 +70,7 @@ def wanted_scenarios(options: Options) -> Iterator[Scenario]:
     if not judging:
         return
     needed = {name for rule in options.selected for need in RULES[rule].needs for name in need.split(" or ")}
-    yield from (
-        each for each in catalogue() if each.claim and (not options.narrowed or each.claim in needed)
-    )
+    yield from (each for each in catalogue() if each.claim and (not options.narrowed or each.claim in needed))
     yield from judging
 
 
