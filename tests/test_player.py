@@ -219,6 +219,36 @@ def test_a_wrapper_whose_task_group_dies_is_trouble():
     assert any("the wrapper died" in line and "the actor died" in line for line in played.trouble)
 
 
+def test_a_part_that_never_answers_beside_a_heartbeat_is_not_the_end_of_the_run():
+    async def beats(dial):
+        async def beat():
+            while True:  # noqa: ASYNC110 - a heartbeat is the subject
+                await asyncio.sleep(1.0)
+
+        async def nothing(*_):
+            return []
+
+        heart = asyncio.get_running_loop().create_task(beat())
+        async with dial.session() as session:
+
+            async def list_tools():
+                return (await session.list_tools()).tools
+
+            yield Wrapper(list_tools=list_tools, call_tool=nothing, generations=Deaf)
+        heart.cancel()
+
+    class Deaf:
+        async def ask(self, send):
+            await asyncio.Event().wait()
+
+        def is_latest(self, generation):
+            return False
+
+    settling = next(s for s in CATALOGUE if s.name == "every_way_to_settle")
+    verdicts = {judgement(settling, of("beats", beats), variant).verdict for variant in settling.variants}
+    assert verdicts <= {Verdict.NOT_TESTABLE, Verdict.BROKEN}
+
+
 def test_a_verb_that_exits_is_not_the_end_of_the_run():
     async def leaves():
         raise SystemExit(3)

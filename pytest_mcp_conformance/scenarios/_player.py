@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+import anyio
+
 from pytest_mcp_conformance import clock as virtual
 from pytest_mcp_conformance.adapters import bare_sdks, is_bare_sdk
 from pytest_mcp_conformance.contract import (
@@ -36,6 +38,9 @@ from pytest_mcp_conformance.scenarios._verbs import end_verbs, under_way
 from pytest_mcp_conformance.server import NotReached, ScriptedServer
 
 __all__ = ["play"]
+
+LONGEST = 20_000.0
+"""Seconds of virtual time for a whole scenario, which a part that waits for ever beside a heartbeat reaches."""
 
 GRACE = 5.0
 """Real seconds in which a thread, a child or a socket of the wrapper's may keep its silence."""
@@ -135,7 +140,10 @@ def _run(scenario: Scenario, adapter: Adapter, era: str, variant: str, unclaimed
             )
             connect = Connect(adapter, judge, scenario.rules, virtual.Clock(loop), shared)
             stack.push_async_callback(connect.close_all)
-            run.returned = await scenario.play(server, connect, *([variant] if variant else []))
+            with anyio.move_on_after(LONGEST) as limit:
+                run.returned = await scenario.play(server, connect, *([variant] if variant else []))
+            if limit.cancelled_caught:
+                raise NotReached(f"the scenario did not end within {LONGEST:g} s of virtual time")
         _gather_trouble(run, connect, history)
 
     try:
