@@ -40,7 +40,7 @@ from pytest_mcp_conformance.server import NotReached, ScriptedServer
 __all__ = ["play"]
 
 LONGEST = 20_000.0
-"""Seconds of virtual time for a whole scenario, which a part that waits for ever beside a heartbeat reaches."""
+"""Seconds of virtual time for a whole scenario: a heartbeat may hide a part that waits for ever."""
 
 GRACE = 5.0
 """Real seconds in which a thread, a child or a socket of the wrapper's may keep its silence."""
