@@ -353,9 +353,6 @@ def test_an_era_that_is_not_declared_and_not_spoken_is_not_claimed():
 
 
 def test_the_verdict_beside_the_sdk_is_told():
-    async def trusting(tool, arguments):
-        return "fine"
-
     async def play_(dial):
         async with dial.session() as session:
 
