@@ -77,6 +77,15 @@ def test_the_do_nothing_adapter_keeps_no_rule(claims):
     assert Verdict.NOT_TESTABLE in verdicts
 
 
+@pytest.mark.parametrize("make", [lambda *_: None, lambda *_: object()], ids=["no_key", "never_the_same"])
+def test_a_part_that_makes_no_keys_keeps_no_rule_of_keys(make):
+    part = over_the_session("keyless", key_of=make)
+    keyed = [s for s in CATALOGUE if any(rule.id.startswith("KEY-") for rule in s.rules)]
+    verdicts = {j.verdict for scenario in keyed for j in play(scenario, part, era="handshake").judgements}
+    assert Verdict.NOT_TESTABLE in verdicts
+    assert verdicts <= {Verdict.NOT_TESTABLE, Verdict.NOT_CLAIMED}  # without a pool nothing can be leased
+
+
 def test_a_connect_that_raises_is_named():
     async def refuses(dial):
         raise OSError("no route")

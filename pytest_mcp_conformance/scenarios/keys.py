@@ -226,7 +226,7 @@ class Shifty(Mapping[str, Any]):
 
 
 def _key_of(wrapper: Holder) -> Callable[..., Any]:
-    """The verb `key_of`, with what most declarations have in common."""
+    """The verb `key_of`, with what most declarations have in common; keys that never agree show nothing."""
     key_of = wrapper.part("key_of")
 
     def key(
@@ -240,6 +240,9 @@ def _key_of(wrapper: Holder) -> Callable[..., Any]:
         except Exception as raised:
             raise VerbFailed(f"key_of raised {describe(raised)}") from raised
 
+    plain = key(declared())
+    reached(plain is not None, "key_of gives a plain declaration no key")
+    reached(key(declared()) == plain, "key_of gives one declaration a new key each time")
     return key
 
 
