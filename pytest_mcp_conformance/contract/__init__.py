@@ -38,14 +38,17 @@ from ._outcome import MISSING, Outcome, outcome_of
 from ._rule import BOTH, HANDSHAKE, KIT, MODERN, MUST, SHOULD, Level, Rule, Source, issue, sdk, seed, spec
 from ._tool import Tool, tool_of, tools_of
 from ._verdict import Judgement, Played, Probe, Verdict, worst
+from ._ways import GIVES, ways_of
 from ._wrapper import VERBS, Wrapper
 
 __all__ = [
     "AREAS",
     "BOTH",
     "CLAIMS",
+    "CLIENT_AREAS",
     "ERAS",
     "EXCUSES",
+    "GIVES",
     "HANDSHAKE",
     "KIT",
     "MISSING",
@@ -83,6 +86,7 @@ __all__ = [
     "spec",
     "tool_of",
     "tools_of",
+    "ways_of",
     "worst",
 ]
 
@@ -149,6 +153,9 @@ def collect_rules(modules: Mapping[str, ModuleType]) -> dict[str, Rule]:
 
 AREAS: Final[dict[str, str]] = {letters: title for letters, (title, _) in _DECLARED.items()}
 """Each area's letters and its title, in the order of the catalogue."""
+
+CLIENT_AREAS: Final = frozenset({"CCH", "PAG", "NTC", "CHK", "CALL", "CONN", "TEN", "TOOL"})
+"""The areas that judge a client through its own verbs; the others look inside a part that it hands out."""
 
 RULES: Final[dict[str, Rule]] = collect_rules({letters: module for letters, (_, module) in _DECLARED.items()})
 """Every rule by its id, in the order of the catalogue."""

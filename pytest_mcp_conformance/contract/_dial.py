@@ -62,6 +62,11 @@ class Dial(Protocol):
         ...
 
     @property
+    def transport(self) -> str:
+        """The way in of this run: `memory`, `http`, `stdio` or `loopback`."""
+        ...
+
+    @property
     def era(self) -> str:
         """The era that this server speaks, `handshake` or `modern`, for wrappers that must be told."""
         ...

@@ -31,7 +31,12 @@ _OPTIONS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("--mcp-wrapper", "NAME", "judge this wrapper; globs; repeatable", _MANY),
     ("--mcp-rule", "PATTERN", "judge these rules, as in CCH, CCH-13 or 'CCH-1*'; repeatable", _MANY),
     ("--mcp-era", "ERA", "handshake or modern; default: each that the adapter supports", {}),
-    ("--mcp-transport", "WAY", "memory, the one way in of this version", {}),
+    (
+        "--mcp-transport",
+        "WAY",
+        "memory, http, stdio or loopback; default: the adapter's first",
+        {},
+    ),
     ("--mcp-strict", "", "a broken SHOULD fails too", _FLAG),
     ("--mcp-known-gaps", "FILE", "the strict baseline: a TOML file of [[gap]] entries", {}),
     ("--mcp-write-known-gaps", "FILE", "write a first baseline from today's verdicts", {}),

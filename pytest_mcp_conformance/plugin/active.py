@@ -124,14 +124,15 @@ class Conformance:
     def _nothing_to_play(self, wrappers: list[str]) -> str:
         options = self.options
         eras = " and ".join(options.eras)
+        over = f", over {options.way}" if options.way is not None else ""
         chosen = sorted(options.selected)
         asked = ", ".join(chosen) if len(chosen) < 4 else "any of the rules that are selected"
         untested = RULES[chosen[0]].untested if len(chosen) == 1 else ""
         if untested:
             asked += f" ({untested})"
         return (
-            f"--mcp-conformance: no scenario judges {asked} for {', '.join(wrappers)} in the era {eras}; "
-            "ask for more, or see 'mcp-conformance rules' for the rules that are not tested and why"
+            f"--mcp-conformance: no scenario judges {asked} for {', '.join(wrappers)} in the era {eras}{over};"
+            " ask for more, or see 'mcp-conformance rules' for the rules that are not tested and why"
         )
 
     def _play(self, request: pytest.FixtureRequest, cell: Any, adapter: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_mcp_conformance.contract import ERAS, RULES, WAYS
+from pytest_mcp_conformance.contract import ERAS, RULES, WAYS, Adapter, ways_of
 from pytest_mcp_conformance.plugin.options import Options
 from pytest_mcp_conformance.plugin.sources import Found
 
@@ -74,23 +74,48 @@ def wanted_scenarios(options: Options) -> Iterator[Scenario]:
     yield from judging
 
 
+def way_of(scenario: Scenario, adapter: Adapter, wanted: str | None) -> str | None:
+    """Over which way in a scenario is played against an adapter; `None` where there is none.
+
+    The first that both know, unless one is wanted. A part that is looked into is handed streams over memory
+    by the script itself; a wrapper that takes no streams may hand out such parts as well.
+
+    Args:
+        scenario: What is played.
+        adapter: Whom it is played against.
+        wanted: What `--mcp-transport` says.
+    """
+    taken = ways_of(adapter)
+    if wanted is not None:
+        return wanted if wanted in taken and wanted in scenario.ways else None
+    fitting = [way for way in taken if way in scenario.ways]
+    return (fitting or taken)[0]
+
+
 def cells_of(scenario: Scenario, found: Iterable[Found], options: Options) -> list[Cell]:
     """The items of one scenario, in the order of the adapters."""
     return [
-        Cell(scenario, each, era, variant, options.way)
+        Cell(scenario, each, era, variant, way)
         for each in found
+        if (way := way_of(scenario, each.adapter, options.way)) is not None
         for era in ERAS
         if era in options.eras and era in scenario.eras and era in (each.adapter.claims.eras or ERAS)
         for variant in scenario.variants
     ]
 
 
-def planned(rule: str, eras: Iterable[str]) -> set[tuple[str, str, str]]:
-    """Every (scenario, era, variant) that judges a rule in some eras, whatever a run was narrowed to."""
+def planned(rule: str, eras: Iterable[str], wanted: str | None) -> set[tuple[str, str, str]]:
+    """Every (scenario, era, variant) that judges a rule in some eras, whatever a run was narrowed to.
+
+    Args:
+        rule: The rule's id.
+        eras: In which eras.
+        wanted: What `--mcp-transport` says.
+    """
     return {
         (scenario.name, era, variant)
         for scenario in catalogue()
-        if any(each.id == rule for each in scenario.rules)
+        if any(each.id == rule for each in scenario.rules) and wanted in (None, *scenario.ways)
         for era in eras
         if era in scenario.eras
         for variant in scenario.variants

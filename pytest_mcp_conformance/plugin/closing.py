@@ -26,7 +26,7 @@ def closed_gaps(gaps: Gaps, entries: Iterable[Entry], options: Options) -> list[
     for gap in gaps.entries:
         about = {name: played for name, played in by_wrapper.items() if gap.is_about(name)}
         if about and gap.rule in options.selected:
-            said = _what_is(gap, about)
+            said = _what_is(gap, about, options)
             if said:
                 lines.append(
                     f"{gap.rule} of {gap.wrapper}: {said}; take entry {gap.number} out of {gaps.path}"
@@ -34,13 +34,13 @@ def closed_gaps(gaps: Gaps, entries: Iterable[Entry], options: Options) -> list[
     return lines
 
 
-def _what_is(gap: Gap, about: dict[str, list[Entry]]) -> str:
+def _what_is(gap: Gap, about: dict[str, list[Entry]], options: Options) -> str:
     verdicts: set[Verdict] = set()
     for entries in about.values():
         eras = next((entry.claims["eras"] for entry in entries if entry.claims.get("eras")), ERAS)
         there = [entry for entry in entries if gap.era in ("", entry.played.era)]
         ran = {(each.played.scenario, each.played.era, each.played.variant) for each in there}
-        if not planned(gap.rule, [era for era in eras if gap.era in ("", era)]) <= ran:
+        if not planned(gap.rule, [era for era in eras if gap.era in ("", era)], options.way) <= ran:
             return ""
         verdicts |= {
             each.verdict for entry in there for each in entry.played.judgements if each.rule == gap.rule

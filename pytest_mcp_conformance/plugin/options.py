@@ -18,7 +18,6 @@ __all__ = ["CONTRACT", "Options", "read_options"]
 CONTRACT = "1.0"
 """The version of the rules that this kit holds."""
 
-PLAYED_WAYS = ("memory",)
 REPORTS = (".json",)
 
 
@@ -31,7 +30,7 @@ class Options:
         selected: The ids of the rules that are judged.
         narrowed: True when `--mcp-rule` was given.
         eras: The eras that are played.
-        way: The way in.
+        way: The way in that is wanted; `None` has the first that scenario and wrapper share.
         strict: A broken SHOULD fails.
         gaps: The baseline.
         adopt: Where a first baseline is to be written.
@@ -42,7 +41,7 @@ class Options:
     selected: frozenset[str]
     narrowed: bool
     eras: tuple[str, ...]
-    way: str
+    way: str | None
     strict: bool
     gaps: Gaps
     adopt: Path | None
@@ -73,7 +72,7 @@ def read_options(config: pytest.Config) -> Options:
         selected=frozenset(rule.id for rule in select_rules(patterns)) if patterns else frozenset(RULES),
         narrowed=bool(patterns),
         eras=(era,) if era else ERAS,
-        way=_way(config.getoption("--mcp-transport")),
+        way=_one_of("--mcp-transport", config.getoption("--mcp-transport"), WAYS),
         strict=config.getoption("--mcp-strict"),
         gaps=_gaps(config),
         adopt=_adopt(config),
@@ -94,16 +93,6 @@ def _one_of(option: str, value: str | None, known: tuple[str, ...]) -> str | Non
     if value is not None and value not in known:
         raise UsageError(f"{option}={value}: {closest(value, list(known))}; known are {', '.join(known)}")
     return value
-
-
-def _way(value: str | None) -> str:
-    way = _one_of("--mcp-transport", value, WAYS) or PLAYED_WAYS[0]
-    if way not in PLAYED_WAYS:
-        raise UsageError(
-            f"--mcp-transport={way}: not in this version, which plays over {', '.join(PLAYED_WAYS)}; "
-            f"write --mcp-transport={PLAYED_WAYS[0]} or leave it out"
-        )
-    return way
 
 
 def _gaps(config: pytest.Config) -> Gaps:

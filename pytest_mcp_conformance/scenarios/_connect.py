@@ -14,6 +14,7 @@ from pytest_mcp_conformance.scenarios._needs import missing_verbs
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import NotReached, ScriptedServer
 from pytest_mcp_conformance.server.ways.dial import ScriptedDial
+from pytest_mcp_conformance.server.ways.ways import Ways
 
 __all__ = ["Connect"]
 
@@ -27,13 +28,20 @@ class Connect:
         rules: The rules of the scenario.
         clock: What dials hand out as the clock.
         shared: What holders share, where the adapter shares something.
+        ways: The ways in of this play.
 
     Attributes:
         double: The double of the SDK that `dial.session()` gives from now on; None for the SDK itself.
     """
 
     def __init__(
-        self, adapter: Adapter, judge: Judge, rules: tuple[Rule, ...], clock: Clock, shared: tuple[Any, ...]
+        self,
+        adapter: Adapter,
+        judge: Judge,
+        rules: tuple[Rule, ...],
+        clock: Clock,
+        shared: tuple[Any, ...],
+        ways: Ways,
     ) -> None:
         self.adapter = adapter
         self.holders: list[Holder] = []
@@ -43,6 +51,7 @@ class Connect:
         self._rules = rules
         self._clock = clock
         self._shared = shared
+        self.ways = ways
 
     @property
     def claims(self) -> Claims:
@@ -74,7 +83,7 @@ class Connect:
 
     def enter(self, server: ScriptedServer, principal: str | None = None) -> Holder:
         """Begin to enter the adapter, and do not wait."""
-        dial = ScriptedDial(server, principal, self._clock, self.double)
+        dial = ScriptedDial(server, principal, self._clock, self.double, self.ways)
         self._dials.append(dial)
         holder = Holder(self.adapter, dial, self._shared, server)
         self.holders.append(holder)

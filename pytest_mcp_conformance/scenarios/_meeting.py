@@ -23,14 +23,18 @@ async def _first_meeting(server: ScriptedServer, connect: Connect) -> None:
 FIRST_MEETING = Scenario("first_meeting", (), _first_meeting, "Connect, and list once.", frozenset(ERAS))
 
 
-def refusal(adapter: Adapter, era: str, meet: Callable[[Adapter, str], str]) -> tuple[bool, str]:
+def refusal(
+    adapter: Adapter, era: str, way: str, meet: Callable[[Adapter, str, str], str]
+) -> tuple[bool, str]:
     """Why scenarios of `era` are not played against `adapter`, and whether that is the wrapper's good right.
 
-    An era that the adapter does not declare is its good right to refuse, as long as it speaks the other one.
+    An era that the adapter does not declare is its good right to refuse, as long as it speaks the other one;
+    so is a way in.
 
     Args:
         adapter: Whom to meet.
-        era: Where.
+        era: Which family of the protocol.
+        way: Over which way in.
         meet: Plays the first meeting; gives what went wrong, or empty.
 
     Returns:
@@ -39,9 +43,12 @@ def refusal(adapter: Adapter, era: str, meet: Callable[[Adapter, str], str]) -> 
     declared = adapter.claims.eras
     if declared is not None and era not in declared:
         return True, f"eras: the adapter declares {' and '.join(declared)} only"
-    reason = meet(adapter, era)
+    taken = adapter.claims.transports
+    if taken is not None and way not in taken:
+        return True, f"transports: the adapter declares {' and '.join(taken)} only"
+    reason = meet(adapter, era, way)
     if not reason:
         return True, ""
     others = [other for other in ERAS if other != era]
-    legal = declared is None and any(not meet(adapter, other) for other in others)
+    legal = declared is None and any(not meet(adapter, other, way) for other in others)
     return legal, f"eras: does not speak {era} ({reason})" if legal else reason

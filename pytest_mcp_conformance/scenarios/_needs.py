@@ -7,18 +7,26 @@ from pytest_mcp_conformance.contract import CLAIMS, VERBS, Claims, Rule, Wrapper
 __all__ = ["missing_claims", "missing_verbs"]
 
 
-def missing_claims(rule: Rule, claims: Claims, shown: frozenset[str] = frozenset()) -> str:
-    """The needs of `rule` that neither claims nor verbs can meet, as one text; empty when there are none.
+_GIVEN = {"memory": (), "http": ("http",), "loopback": ("http",), "stdio": ("stdio",)}
+"""The needs that a way in meets."""
+
+
+def missing_claims(rule: Rule, claims: Claims, way: str, shown: frozenset[str] = frozenset()) -> str:
+    """The needs of `rule` that neither claims nor verbs nor the way in can meet; empty when there are none.
 
     Args:
         rule: The rule.
         claims: What the adapter promises.
+        way: The way in.
         shown: Claims that it does not make and that the wire showed all the same.
     """
     lacking = [
         need
         for need in sorted(rule.needs)
-        if not any(name in VERBS or name in shown or _made(name, claims) for name in need.split(" or "))
+        if not any(
+            name in VERBS or name in shown or name in _GIVEN[way] or _made(name, claims)
+            for name in need.split(" or ")
+        )
     ]
     return ", ".join(lacking)
 

@@ -36,6 +36,7 @@ from pytest_mcp_conformance.scenarios._needs import missing_claims
 from pytest_mcp_conformance.scenarios._scenario import Scenario
 from pytest_mcp_conformance.scenarios._verbs import end_verbs, under_way
 from pytest_mcp_conformance.server import NotReached, ScriptedServer
+from pytest_mcp_conformance.server.ways.ways import Ways
 
 __all__ = ["play"]
 
@@ -66,7 +67,7 @@ def play(
         scenario: What is played.
         adapter: Whom it is played against.
         era: `handshake` or `modern`.
-        way: `memory`.
+        way: The way in: `memory`, `http`, `stdio` or `loopback`.
         variant: One of the scenario's variants.
         compare: Where a rule is broken, play the scenario against the bare SDK as well.
 
@@ -75,22 +76,22 @@ def play(
     """
     played = Played(scenario.name, adapter.name, adapter.version, way, era, variant)
     try:
-        legal, reason = refusal(adapter, era, _meet)
+        legal, reason = refusal(adapter, era, way, _meet)
         if reason:
             return replace(played, judgements=_all(scenario.rules, legal, reason))
         if scenario.claim and adapter.claims.makes(scenario.claim) and scenario.claim not in EXCUSES:
             return played  # a promise is held to its rules
         if scenario.claim:
-            return replace(played, probes=(_probe(scenario.claim, adapter, era),))
-        unclaimed = _unclaimed(scenario.rules, adapter, era)
+            return replace(played, probes=(_probe(scenario.claim, adapter, era, way),))
+        unclaimed = _unclaimed(scenario.rules, adapter, era, way)
         if len(unclaimed) == len(scenario.rules):
             return replace(played, judgements=tuple(_not_claimed(*each) for each in unclaimed.items()))
-        run = _run(scenario, adapter, era, variant, unclaimed)
+        run = _run(scenario, adapter, era, way, variant, unclaimed)
     except AdapterError as wrong:
         return replace(played, adapter_error=_named(adapter, str(wrong)))
     judgements = run.judgements
     if compare and any(each.verdict is Verdict.BROKEN for each in judgements):
-        judgements = _beside_the_sdk(judgements, scenario, adapter, era, variant)
+        judgements = _beside_the_sdk(judgements, scenario, adapter, era, way, variant)
     return replace(played, judgements=judgements, trouble=tuple(run.trouble))
 
 
@@ -110,7 +111,9 @@ class _Run:
     returned: Any = None
 
 
-def _run(scenario: Scenario, adapter: Adapter, era: str, variant: str, unclaimed: dict[str, str]) -> _Run:
+def _run(
+    scenario: Scenario, adapter: Adapter, era: str, way: str, variant: str, unclaimed: dict[str, str]
+) -> _Run:
     run = _Run()
     history = Recorder()
     judge = Judge(scenario.rules, history)
@@ -127,18 +130,20 @@ def _run(scenario: Scenario, adapter: Adapter, era: str, variant: str, unclaimed
         current_judge.set(judge)
         under_way.set(set())
         server = ScriptedServer(era, history=history)
+        ways = Ways(way)
 
         async def look_around() -> None:
             await end_verbs()
             await virtual.settle()
-            left.extend(_open(history))
+            left.extend([*_open(history), *ways.left()])
 
         async with AsyncExitStack() as stack:
+            stack.push_async_callback(ways.aclose)
             stack.push_async_callback(look_around)
             shared = (
                 (await stack.enter_async_context(adapter.shared()),) if adapter.shared is not None else ()
             )
-            connect = Connect(adapter, judge, scenario.rules, virtual.Clock(loop), shared)
+            connect = Connect(adapter, judge, scenario.rules, virtual.Clock(loop), shared, ways)
             stack.push_async_callback(connect.close_all)
             with anyio.move_on_after(LONGEST) as limit:
                 run.returned = await scenario.play(server, connect, *([variant] if variant else []))
@@ -200,27 +205,27 @@ def _with_what_was_left(
     return (*(each for each in judgements if each.rule != leak.rule), leak)
 
 
-def _meet(adapter: Adapter, era: str) -> str:
+def _meet(adapter: Adapter, era: str, way: str) -> str:
     """What went wrong at the first meeting; empty when nothing did. Met once a process."""
-    return _met(adapter, era)
+    return _met(adapter, era, way)
 
 
 @lru_cache(maxsize=256)
-def _met(adapter: Adapter, era: str) -> str:
-    return _run(FIRST_MEETING, adapter, era, "", {}).failed
+def _met(adapter: Adapter, era: str, way: str) -> str:
+    return _run(FIRST_MEETING, adapter, era, way, "", {}).failed
 
 
 @lru_cache(maxsize=4096)
-def _probe(claim: str, adapter: Adapter, era: str) -> Probe:
+def _probe(claim: str, adapter: Adapter, era: str, way: str) -> Probe:
     says = adapter.claims.makes(claim)
-    run = _run(probes.BY_CLAIM[claim], adapter, era, "", {})
+    run = _run(probes.BY_CLAIM[claim], adapter, era, way, "", {})
     wire, detail = (
         run.returned if run.returned is not None else (says, f"the probe said nothing: {run.failed}")
     )
     return Probe(claim, says, wire, detail)
 
 
-def _unclaimed(rules: tuple[Rule, ...], adapter: Adapter, era: str) -> dict[str, str]:
+def _unclaimed(rules: tuple[Rule, ...], adapter: Adapter, era: str, way: str) -> dict[str, str]:
     """The rules whose needs the adapter does not promise, each with what is missing.
 
     A promise that it does not make and that the wire shows all the same counts as made.
@@ -228,18 +233,18 @@ def _unclaimed(rules: tuple[Rule, ...], adapter: Adapter, era: str) -> dict[str,
     found: dict[str, str] = {}
     for rule in rules:
         shown: frozenset[str] = frozenset()
-        missing = missing_claims(rule, adapter.claims)
+        missing = missing_claims(rule, adapter.claims, way)
         if missing:
             names = {name for need in missing.split(", ") for name in need.split(" or ")}
-            shown = frozenset(n for n in names & probes.BY_CLAIM.keys() if _probe(n, adapter, era).wire)
-            missing = missing_claims(rule, adapter.claims, shown)
+            shown = frozenset(n for n in names & probes.BY_CLAIM.keys() if _probe(n, adapter, era, way).wire)
+            missing = missing_claims(rule, adapter.claims, way, shown)
         if missing:
             found[rule.id] = missing
     return found
 
 
 def _beside_the_sdk(
-    judgements: tuple[Judgement, ...], scenario: Scenario, adapter: Adapter, era: str, variant: str
+    judgements: tuple[Judgement, ...], scenario: Scenario, adapter: Adapter, era: str, way: str, variant: str
 ) -> tuple[Judgement, ...]:
     """Say of each broken rule what the bare SDK does in the same scenario."""
     if is_bare_sdk(adapter):
@@ -249,7 +254,7 @@ def _beside_the_sdk(
         )
     there: dict[str, Verdict] = {}
     for bare in bare_sdks():
-        alone = play(scenario, bare, era=era, variant=variant, compare=False)
+        alone = play(scenario, bare, era=era, way=way, variant=variant, compare=False)
         for each in alone.judgements:
             if there.get(each.rule) is not Verdict.BROKEN and each.verdict in _SAID:
                 there[each.rule] = each.verdict

@@ -6,9 +6,13 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_mcp_conformance.contract import BOTH, Rule
+from pytest_mcp_conformance.contract import BOTH, CLIENT_AREAS, WAYS, Rule
 
-__all__ = ["Scenario", "scenario"]
+__all__ = ["HTTP", "MEMORY", "STDIO", "Scenario", "scenario"]
+
+MEMORY = frozenset({"memory"})
+HTTP = frozenset({"http", "loopback"})
+STDIO = frozenset({"stdio"})
 
 Play = Callable[..., Coroutine[Any, Any, Any]]
 
@@ -25,6 +29,7 @@ class Scenario:
         eras: The eras in which it is played.
         variants: The names of its variants; one empty name where there are none.
         claim: The claim that it probes, where it is a probe.
+        ways: The ways in over which it can be played.
     """
 
     name: str
@@ -34,10 +39,14 @@ class Scenario:
     eras: frozenset[str]
     variants: tuple[str, ...] = ("",)
     claim: str = ""
+    ways: frozenset[str] = frozenset(WAYS)
 
 
 def scenario(
-    *rules: Rule, variants: tuple[str, ...] = ("",), eras: frozenset[str] | None = None
+    *rules: Rule,
+    variants: tuple[str, ...] = ("",),
+    eras: frozenset[str] | None = None,
+    ways: frozenset[str] | None = None,
 ) -> Callable[[Play], Scenario]:
     """Declare a scenario that judges `rules`.
 
@@ -45,10 +54,15 @@ def scenario(
         rules: The rules, as imported from the contract.
         variants: Names; the scenario is played once for each and gets the name as `variant`.
         eras: Where it is played, if not in every era of its rules.
+        ways: The ways in over which it can be played. By default all; a part that is looked into is handed
+            streams over memory, whatever the wrapper's own way in.
     """
 
     def declare(play: Play) -> Scenario:
         spoken = frozenset().union(*(rule.eras for rule in rules)) if rules else BOTH
-        return Scenario(play.__name__, rules, play, (play.__doc__ or "").strip(), eras or spoken, variants)
+        doc = (play.__doc__ or "").strip()
+        looks_inside = not any(rule.area in CLIENT_AREAS for rule in rules)
+        open_to = ways if ways is not None else MEMORY if rules and looks_inside else frozenset(WAYS)
+        return Scenario(play.__name__, rules, play, doc, eras or spoken, variants, ways=open_to)
 
     return declare

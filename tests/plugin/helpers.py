@@ -7,7 +7,7 @@ import pytest
 ADAPTER = """\
 from pytest_mcp_conformance import Claims, adapter
 
-@adapter({name!r}, version={says!r}, claims=Claims({claims}))
+@adapter({name!r}, version={says!r}, claims=Claims(transports=('memory',), {claims}))
 async def {variable}(dial):
     yield
 """

@@ -13,7 +13,7 @@ from tests.plugin.helpers import error_of
     ("option", "words"),
     [
         ("--mcp-era=modren", ["--mcp-era=modren", "did you mean 'modern'?", "handshake"]),
-        ("--mcp-transport=http", ["--mcp-transport=http", "memory"]),
+        ("--mcp-transport=http", ["no scenario judges", "for acme", "over http"]),
         ("--mcp-transport=pigeon", ["--mcp-transport=pigeon", "memory, http, stdio, loopback"]),
         ("--mcp-rule=CCX", ["--mcp-rule", "CCX", "did you mean"]),
         ("--mcp-rule=CCH-999", ["--mcp-rule", "CCH-999"]),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_mcp_conformance.clock import Clock
 from pytest_mcp_conformance.contract import AdapterError, NotSpoken
 from pytest_mcp_conformance.server.ways.memory import memory_streams
+from pytest_mcp_conformance.server.ways.ways import Ways
 
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.script import ScriptedServer
@@ -26,6 +27,7 @@ class ScriptedDial:
         principal: Whose credentials to carry.
         clock: The scenario's clock.
         double: The double of the SDK that `session` gives.
+        ways: The ways in of this play; by default memory alone.
 
     Attributes:
         gave_session: Whether a session was asked for.
@@ -37,7 +39,9 @@ class ScriptedDial:
         principal: str | None = None,
         clock: Clock | None = None,
         double: Any = None,
+        ways: Ways | None = None,
     ) -> None:
+        self._ways = ways if ways is not None else Ways()
         self._server = server
         self._principal = principal
         self._clock = clock
@@ -46,19 +50,23 @@ class ScriptedDial:
 
     @property
     def url(self) -> str:
-        """Not to be had: this version plays over memory."""
-        raise AdapterError(
-            "the adapter asked for dial.url, which needs streamable HTTP; this version plays over memory: "
-            "use dial.streams() or dial.session()"
-        )
+        """A streamable HTTP address.
+
+        Raises:
+            AdapterError: This run plays over another way in.
+        """
+        self._ways.must_give("url")
+        return self._ways.url_of(self._server, self._principal, self.headers)
 
     @property
     def command(self) -> Sequence[str]:
-        """Not to be had: this version plays over memory."""
-        raise AdapterError(
-            "the adapter asked for dial.command, which needs stdio; this version plays over memory: "
-            "use dial.streams() or dial.session()"
-        )
+        """The argv of a stdio server.
+
+        Raises:
+            AdapterError: This run plays over another way in.
+        """
+        self._ways.must_give("command")
+        return self._ways.command_of(self._server, self._principal, self.headers)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -79,12 +87,22 @@ class ScriptedDial:
         return self._clock if self._clock is not None else Clock(asyncio.get_running_loop())
 
     @property
+    def transport(self) -> str:
+        """The way in that this run plays."""
+        return self._ways.transport
+
+    @property
     def era(self) -> str:
         """The era that the server speaks."""
         return self._server.era
 
     def streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
-        """One connection over memory."""
+        """One connection over memory.
+
+        Raises:
+            AdapterError: This run plays over another way in.
+        """
+        self._ways.must_give("streams")
         return memory_streams(self._server, self._principal, self.headers)
 
     @asynccontextmanager
@@ -97,7 +115,9 @@ class ScriptedDial:
 
         Raises:
             NotSpoken: The installed SDK does not speak this era.
+            AdapterError: This run plays over another way in, or `double` is none.
         """
+        self._ways.must_give("session")
         from mcp import ClientSession  # heavy, and only wanted by adapters that take a session
 
         self.gave_session = True
