@@ -1,0 +1,138 @@
+"""The way in over stdio: a relay is the child, and the script stays here."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pytest_mcp_conformance.server.ways import _relay
+from pytest_mcp_conformance.server.ways._lines import frame_of, line_of
+from pytest_mcp_conformance.server.ways._listener import Line, Listener
+
+if TYPE_CHECKING:
+    from pytest_mcp_conformance.server.connection import Connection
+    from pytest_mcp_conformance.server.script import ScriptedServer
+
+__all__ = ["Relay", "StdioWay"]
+
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+_PATIENCE = 5.0  # real seconds for a process that has been told to end, or killed
+
+
+class Relay:
+    """One child, from the script's side.
+
+    Attributes:
+        connection: What it carries; None where the server refused it.
+    """
+
+    def __init__(self, line: Line) -> None:
+        self.connection: Connection | None = None
+        self._line = line
+        self._heard = bytearray()
+
+    @property
+    def pid(self) -> int:
+        """Of the child."""
+        return self._line.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the child still lives."""
+        return not self._line.gone.is_set()
+
+    def send(self, frame: dict[str, Any] | None, related: Any = None) -> None:
+        """Write one frame to the client; None ends the child."""
+        if frame is None:
+            self._line.send(_relay.QUIT)
+        else:
+            self._line.send(_relay.SAY, line_of(frame))
+
+    def receive(self, said: bytes) -> None:
+        """Take what the client has written: whole lines reach the script, the rest waits."""
+        self._heard += said
+        *lines, rest = self._heard.split(b"\n")
+        self._heard = rest
+        for line in lines:
+            self._receive_line(bytes(line))
+
+    def _receive_line(self, line: bytes) -> None:
+        if self.connection is None or not line.strip():
+            return
+        frame = frame_of(line)
+        if frame is None:
+            self.connection.receive_noise(line.decode(errors="replace"))
+        else:
+            self.connection.receive(frame)
+
+
+class StdioWay:
+    """One principal's way in to one scripted server over stdio.
+
+    Whoever runs the command gets a connection of its own, as often as it is run. Over stdio credentials
+    travel in the environment, but SDK clients pass on a few variables only; so the token in the arguments
+    stands for the principal, and there is nothing to be set.
+
+    Args:
+        server: The script to connect to.
+        principal: Whose credentials the command stands for.
+
+    Attributes:
+        relays: Every child that has connected, in that order.
+    """
+
+    def __init__(self, server: ScriptedServer, principal: str | None = None) -> None:
+        self.relays: list[Relay] = []
+        self._server = server
+        self._principal = principal
+        self._by_line: dict[Line, Relay] = {}
+        self._listener: Listener | None = None
+
+    @property
+    def command(self) -> Sequence[str]:
+        """The argv of the child. The first touch needs the running loop in which the script is to play."""
+        if self._listener is None:
+            self._listener = Listener(self, asyncio.get_running_loop())
+        place = os.path.abspath(_relay.__file__)
+        return [sys.executable, "-I", "-S", place, str(self._listener.port), self._listener.token]
+
+    async def aclose(self) -> None:
+        """Kill the children that are left, and take no more."""
+        if self._listener is None:
+            return
+        for relay in self.relays:
+            if relay.alive:
+                with suppress(OSError):
+                    os.kill(relay.pid, _KILL)
+        for line in self._by_line:
+            line.gone.wait(_PATIENCE)
+        self._listener.close()
+        for relay in self.relays:
+            if relay.connection is not None:
+                relay.connection.closed_by_client()
+
+    # -- what the listener tells ---------------------------------------------------------------------------
+
+    def connected(self, line: Line) -> None:
+        """A relay has shown the token."""
+        relay = self._by_line[line] = Relay(line)
+        self.relays.append(relay)
+        try:
+            relay.connection = self._server.open(relay.send, principal=self._principal, headers={})
+        except ConnectionRefusedError:
+            relay.send(None)
+
+    def heard(self, line: Line, said: bytes) -> None:
+        """Its client has written this."""
+        self._by_line[line].receive(said)
+
+    def ended(self, line: Line) -> None:
+        """Its client has closed its stdin, or it is dead."""
+        connection = self._by_line[line].connection
+        if connection is not None:
+            connection.closed_by_client()
