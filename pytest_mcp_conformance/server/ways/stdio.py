@@ -6,10 +6,12 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pytest_mcp_conformance.clock import parties
 from pytest_mcp_conformance.server.ways import _relay
 from pytest_mcp_conformance.server.ways._lines import frame_of, line_of
 from pytest_mcp_conformance.server.ways._listener import Line, Listener
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Relay", "StdioWay"]
 
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+_GLANCE = 0.01  # real seconds for what takes a tenth of a millisecond on a machine with time to spare
 _PATIENCE = 5.0  # real seconds for a process that has been told to end, or killed
 
 
@@ -92,12 +95,15 @@ class StdioWay:
         self._principal = principal
         self._by_line: dict[Line, Relay] = {}
         self._listener: Listener | None = None
+        self.addresses: Collection[tuple[str, int]] = ()
 
     @property
     def command(self) -> Sequence[str]:
         """The argv of the child. The first touch needs the running loop in which the script is to play."""
         if self._listener is None:
-            self._listener = Listener(self, asyncio.get_running_loop())
+            loop = asyncio.get_running_loop()
+            self._listener = Listener(self, loop)
+            parties(loop).add(self)
         place = os.path.abspath(_relay.__file__)
         return [sys.executable, "-I", "-S", place, str(self._listener.port), self._listener.token]
 
@@ -111,10 +117,27 @@ class StdioWay:
                     os.kill(relay.pid, _KILL)
         for line in self._by_line:
             line.gone.wait(_PATIENCE)
+        parties(asyncio.get_running_loop()).discard(self)
         self._listener.close()
         for relay in self.relays:
             if relay.connection is not None:
                 relay.connection.closed_by_client()
+
+    # -- what the loop asks, see `clock.Party` -------------------------------------------------------------
+
+    @property
+    def threads(self) -> Collection[threading.Thread]:
+        """The listener's."""
+        return () if self._listener is None else (self._listener.thread,)
+
+    @property
+    def children(self) -> Collection[int]:
+        """The children that are neither gone nor about to go."""
+        return () if self._listener is None else self._listener.steady
+
+    def idle(self) -> bool:
+        """Whether no line was under way between any client and the script, in either direction."""
+        return self._listener is None or self._listener.all_quiet(_GLANCE)
 
     # -- what the listener tells ---------------------------------------------------------------------------
 
