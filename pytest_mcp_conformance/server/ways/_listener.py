@@ -149,6 +149,7 @@ class Line(asyncio.Protocol):
     def connection_made(self, transport: Any) -> None:
         """See `asyncio.Protocol`."""
         self._transport = transport
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._listener.joined(self)
         self._limit = asyncio.get_running_loop().call_later(_GREETING, transport.abort)
 
