@@ -42,16 +42,15 @@ class Listener:
         port: On 127.0.0.1.
         token: What a relay has to show.
         thread: The one that listens.
-        steady: The pids of the relays that are neither gone nor about to go.
     """
 
     def __init__(self, hearer: Hearer, loop: asyncio.AbstractEventLoop) -> None:
         self.token = secrets.token_hex(16)
-        self.steady: set[int] = set()
         self._hearer = hearer
         self._hearers_loop = loop
         self._lines: set[Line] = set()
         self._loop = asyncio.SelectorEventLoop()
+        self._over = self._loop.create_future()
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._socket.getsockname()[1]
         self.thread = threading.Thread(target=self._listen, name="stdio listener", daemon=True)
@@ -67,6 +66,11 @@ class Listener:
         with suppress(RuntimeError):
             self._hearers_loop.call_soon_threadsafe(what, *arguments)
 
+    @property
+    def steady(self) -> set[int]:
+        """The pids of the relays that are neither gone nor about to go."""
+        return {line.pid for line in tuple(self._lines) if line.steady}
+
     def all_quiet(self, within: float) -> bool:
         """Whether, at some moment of this call, nothing was under way between any client and the hearer.
 
@@ -79,20 +83,21 @@ class Listener:
 
     def close(self) -> None:
         """Hang up on every relay, and end the thread."""
-        self.do(self._loop.stop)
+        self.do(self._over.set_result, None)
         self.thread.join()
 
     def _listen(self) -> None:
-        server = self._loop.run_until_complete(
-            self._loop.create_server(lambda: Line(self), sock=self._socket)
-        )
-        self._loop.run_forever()
+        self._loop.run_until_complete(self._serve())
+        self._loop.close()
+
+    async def _serve(self) -> None:
+        server = await self._loop.create_server(lambda: Line(self), sock=self._socket)
+        await self._over
         server.close()
         for line in list(self._lines):
             line.abort()
-        self._loop.run_until_complete(server.wait_closed())
-        self._loop.run_until_complete(asyncio.sleep(0))
-        self._loop.close()
+        await server.wait_closed()
+        await asyncio.sleep(0)  # up to Python 3.11 the server does not wait for its connections
 
     def joined(self, line: Line) -> None:
         """Somebody has connected."""
@@ -105,7 +110,7 @@ class Listener:
     def greeted(self, line: Line) -> None:
         """A line has shown the token."""
         self.tell(self._hearer.connected, line)
-        self.steady.add(line.pid)
+        line.known = True
 
     def said(self, line: Line, what: bytes) -> None:
         """A line's client has said something."""
@@ -122,17 +127,23 @@ class Line(asyncio.Protocol):
     Attributes:
         pid: Of the relay; 0 until it has shown the token.
         gone: Set once its process is dead.
-        over: Whether its client has closed stdin.
+        known: Whether the hearer has been told of it.
     """
 
     def __init__(self, listener: Listener) -> None:
         self.pid = 0
         self.gone = threading.Event()
-        self.over = False
+        self.known = False
         self.probes: dict[bytes, _Probe] = {}
         self._listener = listener
         self._received = bytearray()
         self._stays = False
+        self._leaves = False
+
+    @property
+    def steady(self) -> bool:
+        """Whether it is known, and neither gone nor about to go."""
+        return self.known and not self._leaves
 
     # -- from the hearer's loop ----------------------------------------------------------------------------
 
@@ -140,8 +151,8 @@ class Line(asyncio.Protocol):
         """Have the relay do something; never waits."""
         if kind == _relay.STAY:
             self._stays = True
-        elif kind == _relay.QUIT:
-            self._listener.steady.discard(self.pid)
+        elif kind in (_relay.EXIT, _relay.DIE):
+            self._leaves = True
         self._listener.do(self.write, kind, payload)
 
     # -- in the listener's thread --------------------------------------------------------------------------
@@ -157,12 +168,12 @@ class Line(asyncio.Protocol):
         """See `asyncio.Protocol`."""
         self._limit.cancel()
         self._listener.left(self)
-        self._listener.steady.discard(self.pid)
+        self._leaves = True
         self.gone.set()
         if self.pid:
             self._listener.ended(self)
         for probe in self.probes.values():
-            probe.fail()
+            probe.lost(self)
 
     def data_received(self, data: bytes) -> None:
         """See `asyncio.Protocol`."""
@@ -189,9 +200,8 @@ class Line(asyncio.Protocol):
         elif kind == _relay.PROBE:
             self.probes.pop(payload).answered(self)
         elif kind == _relay.ENDED:
-            self.over = True
             if not self._stays:
-                self._listener.steady.discard(self.pid)
+                self._leaves = True
             self._listener.ended(self)
 
     def _greet(self, kind: bytes, payload: bytes) -> None:
@@ -219,24 +229,23 @@ class _Probe:
     def ask(self, lines: set[Line]) -> None:
         """Ask every line; one that has not shown its token yet is under way itself."""
         self._waiting = {line for line in lines if line.pid}
-        if len(self._waiting) < len(lines):
-            self.fail()
+        self.failed = len(self._waiting) < len(lines)
         for line in self._waiting:
             name = str(id(self)).encode()
             line.probes[name] = self
             line.write(_relay.PROBE, name)
-        self._end_if_answered()
+        self._end()
 
     def answered(self, line: Line) -> None:
         """Everything that this line had carried has arrived."""
         self._waiting.discard(line)
-        self._end_if_answered()
+        self._end()
 
-    def fail(self) -> None:
-        """A line is gone, or not there yet: whoever held its other end is about to notice."""
+    def lost(self, line: Line) -> None:
+        """This line is gone: whoever held its other end is about to notice."""
         self.failed = True
-        self.done.set()
+        self.answered(line)
 
-    def _end_if_answered(self) -> None:
+    def _end(self) -> None:
         if not self._waiting:
             self.done.set()

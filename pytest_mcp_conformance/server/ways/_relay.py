@@ -23,9 +23,12 @@ PROBE = b"p"  # from the way, and back once nothing is under way in either direc
 SAY = b"o"  # to the relay: bytes for stdout
 COMPLAIN = b"e"  # to the relay: bytes for stderr
 CLOSE = b"c"  # to the relay: close stdout and live on
-QUIT = b"q"  # to the relay: say the rest and end
-STAY = b"s"  # to the relay: live on after the end of stdin, and with `DEAF` after SIGTERM as well
-DEAF = b"t"
+EXIT = b"x"  # to the relay: say the rest and end
+DIE = b"k"  # to the relay: say the rest and be killed
+STAY = b"s"  # to the relay: live on after the end of stdin
+DEAF = b"d"  # to the relay: live on after SIGTERM
+
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows SIGTERM is as hard
 
 _HEAD = struct.Struct("!cI")
 _MOST = 65536
@@ -58,14 +61,17 @@ class _Relay:
         self.unsaid = {1: bytearray(), 2: bytearray()}
         self.orders = bytearray()
         self.probe: bytes | None = None
-        self.stays = self.closes = self.quits = False
+        self.stays = self.closes = False
+        self.last: bytes | None = None
 
     def turn(self) -> None:
         """Do what can be done now, or wait for it."""
         if self.closes and not self.unsaid[1]:
             self.closes = False
             os.close(1)
-        if self.quits and not any(self.unsaid.values()):
+        if self.last is not None and not any(self.unsaid.values()):
+            if self.last == DIE:
+                os.kill(os.getpid(), KILL)
             os._exit(0)
         # Nothing that comes after a probe is read before it is answered.
         sources = [source for source in (self.stdin, None if self.probe else self.way) if source is not None]
@@ -114,12 +120,12 @@ class _Relay:
                 self.probe = payload
             elif kind == CLOSE:
                 self.closes = True
-            elif kind == QUIT:
-                self.quits = True
+            elif kind in (EXIT, DIE):
+                self.last = kind
             elif kind == STAY:
                 self.stays = True
-                if payload == DEAF:
-                    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            elif kind == DEAF:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
     def say(self, number: int, most: int) -> None:
         text = self.unsaid[number]
@@ -144,11 +150,11 @@ def _fed_by_a_thread() -> socket.socket:
 
 def main(port: str, token: str) -> None:
     """Carry bytes until either end is gone."""
-    way = socket.create_connection(("127.0.0.1", int(port)))
-    way.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    way.sendall(packed(HELLO, f"{token} {os.getpid()}".encode()))
-    relay = _Relay(way)
     try:
+        way = socket.create_connection(("127.0.0.1", int(port)))
+        way.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        way.sendall(packed(HELLO, f"{token} {os.getpid()}".encode()))
+        relay = _Relay(way)
         while True:
             relay.turn()
     except OSError:  # the way is gone
