@@ -17,6 +17,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextvars import Context
 from typing import Any, TypeVar
 
+from pytest_mcp_conformance.outside import Party, expected, parties
 from pytest_mcp_conformance.quiet import (
     NeverQuiet,
     Stuck,
@@ -28,7 +29,18 @@ from pytest_mcp_conformance.quiet import (
     settlers,
 )
 
-__all__ = ["EPOCH", "Clock", "NeverQuiet", "Stuck", "VirtualLoop", "describe_tasks", "run", "settle"]
+__all__ = [
+    "EPOCH",
+    "Clock",
+    "NeverQuiet",
+    "Party",
+    "Stuck",
+    "VirtualLoop",
+    "describe_tasks",
+    "parties",
+    "run",
+    "settle",
+]
 
 T = TypeVar("T")
 Events = list[tuple[selectors.SelectorKey, int]]
@@ -72,7 +84,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._handed_out: list[tuple[threading.Event, asyncio.Future[Any]]] = []
         self._gate = _Gate(self._nothing_heard)
         super().__init__(self._gate)
-        self._own_files = len(self._gate.get_map())
 
     def time(self) -> float:
         """Virtual seconds since the loop was made."""
@@ -86,12 +97,18 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return super().call_at(_Instant(when, next(self._turns)), callback, *args, context=context)
 
     def outside(self) -> bool:
-        """Whether something outside may still answer: an open file, a child, a thread that is not parked."""
+        """Whether something outside may still answer: an open file, a child, a thread that is not parked.
+
+        The loop's parties are asked instead, for whatever they answer for.
+        """
+        known = parties(self)
         self._handed_out = [(go, job) for go, job in self._handed_out if not (go.is_set() or job.done())]
+        # Files come last, since a child may have ended while the parties were asked.
         return (
-            len(self._gate.get_map()) > self._own_files  # sockets, pipes, and children through their pidfd
-            or bool(self._handed_out)
-            or self._threads.working(within=self.grace)
+            bool(self._handed_out)
+            or self._threads.working(self.grace, known)
+            # sockets, pipes, and children through their pidfd
+            or not all(expected(key, known) for key in self._gate.get_map().values())
         )
 
     def listen(self) -> Events:

@@ -17,9 +17,11 @@ import selectors
 import sys
 import threading
 import types
-from collections.abc import Awaitable, Container, Generator, Iterable
+from collections.abc import Awaitable, Collection, Container, Generator, Iterable
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
+
+from pytest_mcp_conformance.outside import Party, expected, parties
 
 __all__ = ["NeverQuiet", "Stuck", "describe_tasks", "settle"]
 
@@ -63,8 +65,9 @@ async def settle(max_passes: int = 10_000) -> None:
 
     Then the ready queue is empty, the selector has no event and no timer is due; virtual time has not moved.
     On a `VirtualLoop` threads, children and sockets are waited for as well, for at most `grace` real seconds
-    of silence. On a loop of another make they are not seen, and one that hides its ready queue (uvloop) is
-    taken to be quiet after some idle passes. Several tasks may settle at once.
+    of silence. On a loop of another make they are not seen, but for its parties (see `outside`), and one
+    that hides its ready queue (uvloop) is taken to be quiet after some idle passes. Several tasks may settle
+    at once.
 
     Args:
         max_passes: After how many passes of the loop to give up.
@@ -73,7 +76,7 @@ async def settle(max_passes: int = 10_000) -> None:
         NeverQuiet: Something was still ready to run after `max_passes`; the message names it.
     """
     loop = asyncio.get_running_loop()
-    listen = getattr(loop, "listen", list)
+    listen = getattr(loop, "listen", None)
     needed = _IDLE_PASSES if hasattr(loop, "_ready") else _BLIND_PASSES
     me, ours, idle = asyncio.current_task(), settlers(loop), 0
     busy: set[str] = set()
@@ -83,7 +86,12 @@ async def settle(max_passes: int = 10_000) -> None:
             await one_pass()
             runnable = [thing for thing in _runnable(loop) if not any(thing is settler for settler in ours)]
             idle = 0 if runnable else idle + 1
-            if idle >= needed and not listen():
+            if listen is not None:
+                if idle >= needed and not listen():
+                    return
+            elif idle == needed and not all(party.idle() for party in parties(loop)):
+                idle = 0
+            elif idle == 2 * needed:  # what the parties had let through would have shown by now
                 return
             if left < _NAMED_PASSES:
                 busy.update(_name(thing) for thing in runnable)
@@ -185,34 +193,45 @@ class Threads:
         """Counts the calling thread from now on, even if its pool is older than this."""
         self._strangers.pop(threading.get_ident(), None)
 
-    def working(self, within: float) -> bool:
-        """Whether one of them runs, or will wake up by itself within that many real seconds."""
-        # One thread may wake another between our looks at the two. Two equal rounds prove a moment in which
-        # all of them were parked, because a condition makes a new lock for each wait.
-        locks = self._parked(within)
-        return locks is None or locks != self._parked(within)
+    def working(self, within: float, known: Collection[Party] = ()) -> bool:
+        """Whether one of them runs, or will wake up by itself within that many real seconds.
 
-    def _parked(self, within: float) -> list[object] | None:
+        Args:
+            within: See above.
+            known: Parties, without their threads; whether they are not idle is asked too.
+        """
+        # One thread may wake another between our looks at the two. Two equal rounds prove a moment in which
+        # all of them were parked, because each wait has a lock or a frame of its own. So nothing was said to
+        # the parties between the rounds, and what they are found to have let through shows from now on.
+        waits = self._parked(within, known)
+        return (
+            waits is None or not all(party.idle() for party in known) or waits != self._parked(within, known)
+        )
+
+    def _parked(self, within: float, known: Collection[Party]) -> list[object] | None:
         """What each of them waits on, or None if one of them runs."""
         threads = {thread.ident: thread for thread in threading.enumerate()}
         if None in threads:  # it is being started, and has no frame yet
             return None
         frames = sys._current_frames()
-        del frames[threading.get_ident()]
-        locks = []
+        for ident in (threading.get_ident(), *(thread.ident for party in known for thread in party.threads)):
+            frames.pop(ident or 0, None)
+        waits = []
         for ident, frame in frames.items():
             # A new thread may get the number of a dead one. Those of execnet have a number and no Thread.
             if ident in self._strangers and self._strangers[ident] in (None, threads.get(ident)):
                 continue
-            lock = _parked_on(frame, within, self.pools)
-            if lock is None:
+            wait = _parked_on(frame, within, self.pools, known)
+            if wait is None:
                 return None
-            locks.append(lock)
-        return locks
+            waits.append(wait)
+        return waits
 
 
-def _parked_on(frame: types.FrameType, within: float, pools: Container[object]) -> object:
-    """The lock, the queue or the selector on which this thread waits for others, or None if it runs."""
+def _parked_on(
+    frame: types.FrameType, within: float, pools: Container[object], known: Collection[Party]
+) -> object:
+    """The lock, the queue or the frame in which this thread waits for others, or None if it runs."""
     if frame.f_code is _CONDITION_WAIT:
         waiter, timeout = frame.f_locals.get("waiter"), frame.f_locals["timeout"]
         # notify() opens the lock and takes it out of the list. The lock alone would not do: the woken thread
@@ -229,6 +248,11 @@ def _parked_on(frame: types.FrameType, within: float, pools: Container[object]) 
         return queue if waits else None
     if frame.f_code is _SELECT:  # an event loop of its own, idle as long as nobody rings its bell
         selector, timeout = frame.f_locals["self"], frame.f_locals["timeout"]
-        waits = (timeout is None or timeout < 0 or timeout > within) and len(selector.get_map()) == 1
-        return selector if waits and not selectors.DefaultSelector.select(selector, 0) else None
+        waits = timeout is None or timeout < 0 or timeout > within
+        files = list(selector._fd_to_key.values())  # a copy at one blow, since the thread may wake up
+        waits = waits and all(expected(key, known) for key in files)
+        return frame if waits and not selectors.DefaultSelector.select(selector, 0) else None
+    if frame.f_code.co_name == "_do_waitpid" and "pid" not in frame.f_locals:  # asyncio, up to Python 3.11
+        child = frame.f_locals.get("expected_pid")
+        return frame if any(child in party.children for party in known) else None
     return None

@@ -29,6 +29,7 @@ from pytest_mcp_conformance.clock import (
     Stuck,
     VirtualLoop,
     describe_tasks,
+    parties,
     run,
     settle,
 )
@@ -462,6 +463,191 @@ def test_an_event_loop_in_a_thread_is_not_parked_once_it_has_been_called(
     other.call_soon_threadsafe(other.stop)
     assert eventually(lambda: not other.is_running())
     other.close()
+
+
+# Parties: who is outside and can be asked
+
+
+class Somebody:
+    """A party that answers for what it is told, and is idle when it is told so."""
+
+    def __init__(self, *idle: Callable[[], bool]) -> None:
+        self.threads: list[threading.Thread] = []
+        self.children: set[int] = set()
+        self.addresses: list[tuple[str, int]] = []
+        self.asked = 0
+        self._idle = list(idle)
+
+    def idle(self) -> bool:
+        self.asked += 1
+        return not self._idle or self._idle.pop(0)()
+
+
+def run_with(party: Somebody | None, main: Callable[[], Any]) -> bool:
+    """Runs `main` with this party, if any; gives whether a whole grace was waited for in vain."""
+
+    async def with_party() -> bool:
+        if party is not None:
+            parties(this_loop()).add(party)
+        await main()
+        return this_loop().waited_in_vain
+
+    return run(with_party, grace=0.05)
+
+
+@contextlib.asynccontextmanager
+async def silent_child() -> AsyncIterator[asyncio.subprocess.Process]:
+    """A child that says nothing and ends with its stdin."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()",
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        yield child
+    finally:
+        assert child.stdin is not None
+        child.stdin.close()
+        this_loop().grace = 30
+        await child.wait()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_children_of_an_idle_party_hold_up_no_time(known: bool) -> None:
+    party = Somebody()
+
+    async def main() -> None:
+        async with silent_child() as child:
+            if known:
+                party.children.add(child.pid)
+            for _ in range(3):
+                await asyncio.sleep(3600)
+            party.children.clear()
+
+    assert run_with(party, main) is not known
+    assert party.asked
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_peers_of_an_idle_party_hold_up_no_time(known: bool) -> None:
+    party = Somebody()
+
+    async def main() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            reader, writer = await asyncio.open_connection(*listening.getsockname())
+            if known:
+                party.addresses.append(listening.getsockname())
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(reader.read(), 3600)
+            party.addresses.clear()
+            writer.close()
+            await writer.wait_closed()
+
+    assert run_with(party, main) is not known
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_threads_of_an_idle_party_hold_up_no_time(
+    known: bool, thread: Callable[[Callable[[], object]], threading.Thread]
+) -> None:
+    party = Somebody()
+    lock = threading.Lock()
+    lock.acquire()
+
+    async def main() -> None:
+        ours = thread(lock.acquire)
+        if known:
+            party.threads.append(ours)
+        await asyncio.sleep(3600)
+
+    assert run_with(party, main) is not known
+    lock.release()
+
+
+def test_a_party_that_is_not_idle_is_waited_for() -> None:
+    said: list[str] = []
+    party = Somebody()
+
+    def hands_over() -> bool:
+        asyncio.get_running_loop().call_soon_threadsafe(said.append, "word")
+        return True
+
+    party._idle = [lambda: False, lambda: False, lambda: False, hands_over]
+
+    async def main() -> None:
+        await asyncio.sleep(1e-9)
+        assert (said, party.asked) == (["word"], 5)
+
+    assert not run_with(party, main)
+
+
+def test_a_party_that_is_never_idle_holds_up_time_for_the_grace_only() -> None:
+    party = Somebody(*[lambda: False] * 1000)
+
+    async def main() -> None:
+        await asyncio.sleep(3600)
+
+    assert run_with(party, main)
+
+
+def test_a_party_that_is_gone_is_not_asked() -> None:
+    party = Somebody()
+
+    async def main() -> None:
+        parties(this_loop()).discard(party)
+        await asyncio.sleep(3600)
+
+    run_with(party, main)
+    assert party.asked == 0
+
+
+def test_an_event_loop_in_a_thread_that_waits_for_the_child_of_an_idle_party_is_parked(
+    thread: Callable[[Callable[[], object]], object],
+) -> None:
+    loop, party = VirtualLoop(), Somebody()
+    started: list[int] = []
+    done = threading.Event()
+
+    async def lives_with_a_child() -> None:
+        program = "import sys; sys.stdin.read()"
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-I", "-S", "-c", program, stdin=asyncio.subprocess.PIPE
+        )
+        started.append(child.pid)
+        await asyncio.get_running_loop().run_in_executor(None, done.wait)
+        await child.communicate(b"")
+
+    thread(lambda: asyncio.run(lives_with_a_child()))
+    assert eventually(lambda: bool(started))
+    assert loop.outside()
+    parties(loop).add(party)
+    party.children.update(started)
+    assert eventually(lambda: not loop.outside())
+    party.children.clear()
+    assert loop.outside()
+    done.set()
+    loop.close()
+
+
+@pytest.mark.parametrize("make", [VirtualLoop, asyncio.SelectorEventLoop])
+def test_settle_waits_for_what_a_party_hands_over(make: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    said: list[str] = []
+
+    def hands_over(word: str, idle: bool) -> bool:
+        asyncio.get_running_loop().call_soon_threadsafe(said.append, word)
+        return idle
+
+    party = Somebody(
+        lambda: False, lambda: hands_over("first", False), lambda: hands_over("second", True), lambda: True
+    )
+
+    async def main() -> None:
+        parties(asyncio.get_running_loop()).add(party)
+        await settle()
+        assert said == ["first", "second"]
+
+    loop = make()
+    loop.run_until_complete(main())
+    loop.close()
 
 
 # Stuck, and who waits for what

@@ -13,8 +13,9 @@ NAME = KIT.name
 
 MAY_IMPORT = {
     "contract": set(),
-    "quiet": set(),
-    "clock": {"quiet"},
+    "outside": set(),
+    "quiet": {"outside"},
+    "clock": {"quiet", "outside"},
     "history": {"contract"},
     "server": {"contract", "history", "clock"},
     "adapters": {"contract"},

@@ -16,6 +16,8 @@ __all__ = ["Connection"]
 Message = dict[str, Any]
 Sink = Callable[["Message | None", Any], None]
 
+_MOST_NOISE = 80
+
 
 class Connection:
     """One client's connection, whichever way it came in.
@@ -71,6 +73,11 @@ class Connection:
             self.server.on_request(self, event)
         else:
             self._on_notification(event)
+
+    def receive_noise(self, line: str) -> None:
+        """Take a line of the client that is no frame: it is written down, and nobody answers."""
+        if self.open:
+            self._record("garbled", text=f"not a frame: {line[:_MOST_NOISE]}")
 
     def answer(self, request: Event, result: Message) -> None:
         """Send the result of `request`."""

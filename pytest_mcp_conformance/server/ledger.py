@@ -133,7 +133,7 @@ class Ledger:
 
 
 _WIRE = frozenset(
-    {"opened", "closed", "asked", "told", "replied", "answered", "failed", "noticed", "requested"}
+    {"opened", "closed", "asked", "told", "replied", "garbled", "answered", "failed", "noticed", "requested"}
 )
 
 
