@@ -107,7 +107,7 @@ class Exchanges:
             stream.leave(arriving)
             return Reply.json(STATUS.get(last["error"]["code"], 200), last)
         listens = message["method"] == "subscriptions/listen"
-        return await carried(stream, as_json=self._engine.as_json and not listens)
+        return await carried(stream, self._engine.keep_alive, as_json=self._engine.as_json and not listens)
 
     def _line(self, request: Request, principal: str | None, message: Message) -> Exchange:
         key = (request.source, principal)

@@ -112,11 +112,14 @@ def error_reply(status: int, number: Any, code: int, text: str, data: Any = None
     return Reply.json(status, {"jsonrpc": "2.0", "id": number, "error": error})
 
 
-async def carried(stream: Stream, *, as_json: bool = False, after: int | None = None) -> Reply:
+async def carried(
+    stream: Stream, keep_alive: float | None, *, as_json: bool = False, after: int | None = None
+) -> Reply:
     """The reply that carries a stream: its events as they come, or its last message alone, as JSON.
 
     Args:
         stream: What is carried.
+        keep_alive: Seconds of silence between its events after which a comment is sent.
         as_json: Wait for the last message, and give that.
         after: How many messages the client has, where it comes back for the rest.
 
@@ -131,7 +134,7 @@ async def carried(stream: Stream, *, as_json: bool = False, after: int | None = 
             "cache-control": "no-cache, no-transform",
             "x-accel-buffering": "no",
         }
-        return Reply(200, headers, Events(stream, after))
+        return Reply(200, headers, Events(stream, after, keep_alive))
     stream.reader = waiting = object()
     try:
         while not stream.done:

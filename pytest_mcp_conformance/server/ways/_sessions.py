@@ -144,7 +144,7 @@ class Sessions:
             return Reply(202)
         stream = session.answers[message["id"]] = session.stream()
         session.connection.receive(message, request.headers, principal)
-        return await carried(stream, as_json=self._engine.as_json)
+        return await carried(stream, self._engine.keep_alive, as_json=self._engine.as_json)
 
     async def _initialize(self, request: Request, message: Message) -> Reply:
         session = Session(self._engine, message["id"])
@@ -154,7 +154,7 @@ class Sessions:
         )
         self._sessions[session.id] = session
         session.connection.receive(message, request.headers)
-        reply = await carried(stream, as_json=self._engine.as_json)
+        reply = await carried(stream, self._engine.keep_alive, as_json=self._engine.as_json)
         if session.connection.open:
             reply.headers[SESSION] = session.id
         return reply
@@ -165,9 +165,9 @@ class Sessions:
         session = self._session(request)
         last = request.headers.get(LAST_EVENT)
         if last is None or not self._engine.event_ids:
-            return await carried(session.listen())
+            return await carried(session.listen(), self._engine.keep_alive)
         stream, place = session.resumed(last)
-        return await carried(stream, after=place)
+        return await carried(stream, self._engine.keep_alive, after=place)
 
     def _session(self, request: Request) -> Session:
         """The session that a request names.

@@ -98,9 +98,11 @@ class Stream:
             self.leave(self.reader)
             self._tell()
 
-    async def changed(self) -> None:
-        """Wait for a message, the end or a cut."""
-        await self._changed.wait()
+    async def changed(self, within: float | None = None) -> bool:
+        """Wait for a message, the end or a cut, for that many seconds. False when none of it came."""
+        with anyio.move_on_after(within) as limit:
+            await self._changed.wait()
+        return not limit.cancelled_caught
 
     def leave(self, reader: object) -> None:
         """A client stops to read."""
@@ -120,10 +122,12 @@ class Events(Body):
     Args:
         stream: What is read, by nobody else.
         after: How many of its messages the client has.
+        keep_alive: Seconds of silence after which a comment is sent; `None` for none.
     """
 
-    def __init__(self, stream: Stream, after: int | None = None) -> None:
+    def __init__(self, stream: Stream, after: int | None = None, keep_alive: float | None = None) -> None:
         self._stream = stream
+        self._keep_alive = keep_alive
         self._place = after or 0
         self._primed = not stream.name or after is not None
         stream.reader = self
@@ -147,7 +151,8 @@ class Events(Body):
             if stream.done:
                 self.close()
                 raise StopAsyncIteration
-            await stream.changed()
+            if not await stream.changed(self._keep_alive):
+                return b": still here\n\n"
 
     def close(self) -> None:
         """The client reads no further."""

@@ -46,6 +46,8 @@ class HttpEngine:
         event_ids: Number the events, so that a client may come back for the rest of a stream that was cut.
             The modern era has none.
         retry_ms: Milliseconds that a client is told to wait before it comes back.
+        keep_alive: Seconds of silence after which an open stream sends a comment, as servers do so that no
+            client takes it for dead; `None` for never.
         through: Answers each request instead: it is given the request and what would answer it. It may
             reply by itself, wait, change the reply, or raise ConnectionResetError to cut the connection and
             ConnectionRefusedError to refuse it. By default nothing is in between.
@@ -57,6 +59,7 @@ class HttpEngine:
         self.as_json = False
         self.event_ids = False
         self.retry_ms: int | None = None
+        self.keep_alive: float | None = 15.0
         self.through: Callable[[Request, Answer], Awaitable[Reply]] | None = None
         self.exchanged: list[Exchanged] = []
         self._principals: dict[str, str | None] = {}
