@@ -20,7 +20,7 @@ from pytest_mcp_conformance.server.ways._messages import (
     carried,
     message_of,
 )
-from pytest_mcp_conformance.server.ways._streams import Message, Stream
+from pytest_mcp_conformance.server.ways._streams import Message, Reader, Stream
 
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.ways.http import HttpEngine
@@ -101,7 +101,7 @@ class Exchanges:
         checked(request, message, self._engine.server, principal)
         line = self._line(request, principal, message)
         stream = line.ask(message["id"])
-        stream.reader = arriving = object()
+        stream.reader = arriving = Reader()
         line.connection.receive(message, request.headers)
         if stream.done and "error" in (last := stream.messages[-1]):
             stream.leave(arriving)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pytest_mcp_conformance.server.ways._streams import Body, Events, Message, Stream, Whole
+from pytest_mcp_conformance.server.ways._streams import Body, Events, Message, Reader, Stream, Whole
 
 __all__ = ["JSON", "SSE", "Refusal", "Reply", "Request", "carried", "error_reply", "message_of"]
 
@@ -135,7 +135,7 @@ async def carried(
             "x-accel-buffering": "no",
         }
         return Reply(200, headers, Events(stream, after, keep_alive))
-    stream.reader = waiting = object()
+    stream.reader = waiting = Reader()
     try:
         while not stream.done:
             await stream.changed()

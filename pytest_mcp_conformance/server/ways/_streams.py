@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from typing import Any
 
 import anyio
 
-__all__ = ["Body", "Events", "Stream", "Whole"]
+__all__ = ["Body", "Events", "Reader", "Stream", "Whole"]
 
 Message = dict[str, Any]
 
@@ -51,6 +52,16 @@ class Whole(Body):
         return self._left.pop()
 
 
+class Reader:
+    """Whoever reads a stream now.
+
+    Attributes:
+        until: How many messages it gets in all, once it has left or was cut off.
+    """
+
+    until: float = math.inf
+
+
 class Stream:
     """The messages of one answer, or of what a client listens to, in their order.
 
@@ -77,7 +88,7 @@ class Stream:
         self.messages: list[Message] = []
         self.done = False
         self.broken = False
-        self.reader: object = None
+        self.reader: Reader | None = None
         self._left = left
         self._changed = anyio.Event()
 
@@ -104,9 +115,10 @@ class Stream:
             await self._changed.wait()
         return not limit.cancelled_caught
 
-    def leave(self, reader: object) -> None:
+    def leave(self, reader: Reader | None) -> None:
         """A client stops to read."""
         if reader is not None and self.reader is reader:
+            reader.until = len(self.messages)
             self.reader = None
             self._left(self)
             self._tell()
@@ -116,7 +128,7 @@ class Stream:
         self._changed = anyio.Event()
 
 
-class Events(Body):
+class Events(Body, Reader):
     """A stream as server-sent events.
 
     Args:
@@ -141,7 +153,7 @@ class Events(Body):
                 self._primed = True
                 retry = "" if stream.retry_ms is None else f"retry: {stream.retry_ms}\n"
                 return f"id: {stream.name}.0\n{retry}data: \n\n".encode()
-            if self._place < len(stream.messages):
+            if self._place < min(len(stream.messages), self.until):
                 self._place += 1
                 number = f"id: {stream.name}.{self._place}\n" if stream.name else ""
                 data = json.dumps(stream.messages[self._place - 1], separators=(",", ":"))
