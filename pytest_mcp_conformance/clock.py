@@ -1,7 +1,9 @@
 """Virtual time for one asyncio loop: an hour is over as soon as nobody has anything left to do.
 
 The loop never hurries past work that it cannot see the end of: while a thread works, a child lives or a
-socket is open it waits really, within bounds. What it knows of tasks and threads is in `quiet`.
+socket is open it waits really, within bounds. A server of ours in another thread may be trusted to speak
+only when it is spoken to: its sockets are waited for only while that thread works. What the loop knows of
+tasks and threads is in `quiet`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import itertools
 import math
 import selectors
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextvars import Context
 from typing import Any, TypeVar
@@ -60,6 +62,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     _scheduled: list[asyncio.TimerHandle]
     _default_executor: ThreadPoolExecutor | None
     _clock_resolution: float
+    _transports: Mapping[int, asyncio.BaseTransport]
 
     def __init__(self, *, grace: float = 5.0) -> None:
         self.grace = grace
@@ -72,7 +75,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._handed_out: list[tuple[threading.Event, asyncio.Future[Any]]] = []
         self._gate = _Gate(self._nothing_heard)
         super().__init__(self._gate)
-        self._own_files = len(self._gate.get_map())
+        self._own_files = {key.fd for key in self._gate.get_map().values()}
+        self._trusted: dict[Any, int | None] = {}
 
     def time(self) -> float:
         """Virtual seconds since the loop was made."""
@@ -89,10 +93,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Whether something outside may still answer: an open file, a child, a thread that is not parked."""
         self._handed_out = [(go, job) for go, job in self._handed_out if not (go.is_set() or job.done())]
         return (
-            len(self._gate.get_map()) > self._own_files  # sockets, pipes, and children through their pidfd
+            any(self._may_speak(key.fd) for key in self._gate.get_map().values())
             or bool(self._handed_out)
-            or self._threads.working(within=self.grace)
+            or self._threads.working(self.grace, set(self._trusted.values()))
         )
+
+    def trust(self, address: Any, thread: threading.Thread) -> None:
+        """Rely on a server to say nothing by itself while its thread waits, and to be asked in this process.
+
+        Args:
+            address: Where it listens, as the sockets that are connected to it name their peer.
+            thread: Where its event loop runs, already started.
+        """
+        self._trusted[address] = thread.ident
 
     def listen(self) -> Events:
         """Waits really, up to `grace` seconds, while something outside may answer; returns what was heard.
@@ -145,6 +158,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             await one_pass()
         message = "A thread of the default executor still works after {} seconds; end it before the loop."
         self.call_exception_handler({"message": message.format(self.grace)})
+
+    def _may_speak(self, file: int) -> bool:
+        """Whether something may be heard from a socket, a pipe, or a child through its pidfd."""
+        if file in self._own_files:
+            return False
+        transport = self._transports.get(file)
+        return transport is None or transport.get_extra_info("peername") not in self._trusted
 
     def _nothing_heard(self, timeout: float | None) -> Events:
         busy = timeout == 0

@@ -185,14 +185,19 @@ class Threads:
         """Counts the calling thread from now on, even if its pool is older than this."""
         self._strangers.pop(threading.get_ident(), None)
 
-    def working(self, within: float) -> bool:
-        """Whether one of them runs, or will wake up by itself within that many real seconds."""
+    def working(self, within: float, servers: Container[int | None] = ()) -> bool:
+        """Whether one of them runs, or will wake up by itself within that many real seconds.
+
+        Args:
+            within: How far to look.
+            servers: The numbers of those that wait for sockets to which nobody outside has the other end.
+        """
         # One thread may wake another between our looks at the two. Two equal rounds prove a moment in which
         # all of them were parked, because a condition makes a new lock for each wait.
-        locks = self._parked(within)
-        return locks is None or locks != self._parked(within)
+        locks = self._parked(within, servers)
+        return locks is None or locks != self._parked(within, servers)
 
-    def _parked(self, within: float) -> list[object] | None:
+    def _parked(self, within: float, servers: Container[int | None]) -> list[object] | None:
         """What each of them waits on, or None if one of them runs."""
         threads = {thread.ident: thread for thread in threading.enumerate()}
         if None in threads:  # it is being started, and has no frame yet
@@ -204,14 +209,14 @@ class Threads:
             # A new thread may get the number of a dead one. Those of execnet have a number and no Thread.
             if ident in self._strangers and self._strangers[ident] in (None, threads.get(ident)):
                 continue
-            lock = _parked_on(frame, within, self.pools)
+            lock = _parked_on(frame, within, self.pools, ident in servers)
             if lock is None:
                 return None
             locks.append(lock)
         return locks
 
 
-def _parked_on(frame: types.FrameType, within: float, pools: Container[object]) -> object:
+def _parked_on(frame: types.FrameType, within: float, pools: Container[object], serves: bool) -> object:
     """The lock, the queue or the selector on which this thread waits for others, or None if it runs."""
     if frame.f_code is _CONDITION_WAIT:
         waiter, timeout = frame.f_locals.get("waiter"), frame.f_locals["timeout"]
@@ -229,6 +234,8 @@ def _parked_on(frame: types.FrameType, within: float, pools: Container[object]) 
         return queue if waits else None
     if frame.f_code is _SELECT:  # an event loop of its own, idle as long as nobody rings its bell
         selector, timeout = frame.f_locals["self"], frame.f_locals["timeout"]
-        waits = (timeout is None or timeout < 0 or timeout > within) and len(selector.get_map()) == 1
+        waits = (timeout is None or timeout < 0 or timeout > within) and (
+            serves or len(selector.get_map()) == 1
+        )
         return selector if waits and not selectors.DefaultSelector.select(selector, 0) else None
     return None
