@@ -131,8 +131,8 @@ class Conformance:
         if untested:
             asked += f" ({untested})"
         return (
-            f"--mcp-conformance: no scenario judges {asked} for {', '.join(wrappers)} in the era {eras}{over};"
-            " ask for more, or see 'mcp-conformance rules' for the rules that are not tested and why"
+            f"--mcp-conformance: no scenario judges {asked} for {', '.join(wrappers)} in the era {eras}"
+            f"{over}; ask for more, or see 'mcp-conformance rules' for the rules that are not tested and why"
         )
 
     def _play(self, request: pytest.FixtureRequest, cell: Any, adapter: Any) -> None:

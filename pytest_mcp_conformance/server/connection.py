@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.history import Event, copied
@@ -29,6 +30,10 @@ class Connection:
             the server hangs up. Called in the task that caused the frame; must not wait.
         principal: Whoever the credentials stand for.
         headers: What the client sent along.
+
+    Attributes:
+        idle: True while the client holds nothing of it open: between two requests of a protocol that has no
+            sessions.
     """
 
     def __init__(
@@ -44,6 +49,7 @@ class Connection:
         self.principal = principal
         self.headers = dict(headers)
         self.open = True
+        self.idle = False
         self.ready = False
         self.subscriptions: dict[Any, dict[str, Any]] = {}
         self._sink = sink
@@ -55,23 +61,36 @@ class Connection:
             "opened", text=f"a connection to {self.server.name}" if self.server.name != "server" else ""
         )
 
-    def receive(self, message: Message, headers: Mapping[str, str] | None = None) -> None:
-        """Take one frame of the client and answer it as the script says."""
+    def receive(
+        self,
+        message: Message,
+        headers: Mapping[str, str] | None = None,
+        principal: str | EllipsisType | None = ...,
+    ) -> None:
+        """Take one frame of the client and answer it as the script says.
+
+        Args:
+            message: The frame.
+            headers: What came with it, where that is not what came with the connection.
+            principal: Whoever sent it, where frames have credentials of their own.
+        """
         if not self.open:
             return
         message = copied(message)
-        method = message.get("method")
-        if method is None:
-            self._record("replied", message, id=message.get("id"))
-            return
-        kind = "asked" if "id" in message else "told"
+        method = message.get("method") or ""
+        kind = "replied" if not method else "asked" if "id" in message else "told"
         event = self._record(
-            kind, message, id=message.get("id"), method=method, headers=headers or self.headers
+            kind,
+            message,
+            id=message.get("id"),
+            method=method,
+            headers=headers or self.headers,
+            principal=self.principal if principal is ... else principal,
         )
         if kind == "asked":
             self._asked[event.id] = method
             self.server.on_request(self, event)
-        else:
+        elif kind == "told":
             self._on_notification(event)
 
     def receive_noise(self, line: str) -> None:
@@ -157,10 +176,10 @@ class Connection:
             self._close("dropped by the server")
             self._sink(None, None)
 
-    def closed_by_client(self) -> None:
-        """The client hung up."""
+    def closed_by_client(self, when: str = "") -> None:
+        """The client hung up; `when` says more, as "during its handshake"."""
         if self.open:
-            self._close("by the client")
+            self._close(f"by the client {when}".rstrip())
 
     def _close(self, text: str) -> None:
         self.open = False
@@ -177,8 +196,7 @@ class Connection:
         return self.server.history.record(
             kind,
             connection=self.number,
-            principal=self.principal,
             message=message if message is not None else {},
             generation=self.server.generation,
-            **fields,
+            **{"principal": self.principal, **fields},
         )

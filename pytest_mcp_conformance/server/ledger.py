@@ -39,11 +39,18 @@ class Ledger:
     Args:
         history: The scenario's history, which several servers may share.
         owns: True for the numbers of the server's own connections.
+        is_idle: True for those of which the client holds nothing open now.
     """
 
-    def __init__(self, history: Recorder, owns: Callable[[int], bool] = lambda number: True) -> None:
+    def __init__(
+        self,
+        history: Recorder,
+        owns: Callable[[int], bool] = lambda number: True,
+        is_idle: Callable[[int], bool] = lambda number: False,
+    ) -> None:
         self.history = history
         self._owns = owns
+        self._is_idle = is_idle
 
     def __iter__(self) -> Iterator[Event]:
         return (event for event in self.history if event.kind in _WIRE and self._owns(event.connection))
@@ -99,14 +106,14 @@ class Ledger:
         return self.frames("tools/list", since=since)
 
     def open_connections(self) -> list[int]:
-        """The numbers of the connections that are open now."""
+        """The numbers of the connections of which the client holds something open now."""
         live: list[int] = []
         for event in self:
             if event.kind == "opened":
                 live.append(event.connection)
             elif event.kind == "closed" and event.connection in live:
                 live.remove(event.connection)
-        return live
+        return [number for number in live if not self._is_idle(number)]
 
     async def until(self, condition: Callable[[], bool], what: str, deadline: float | None = None) -> None:
         """Wait until `condition` holds; it is tried after every event.

@@ -63,7 +63,7 @@ class ScriptedServer:
         self.name = name
         self.history = history if history is not None else Recorder()
         self.connections: list[Connection] = []
-        self.ledger = Ledger(self.history, lambda number: any(c.number == number for c in self.connections))
+        self.ledger = Ledger(self.history, self._owns, self._is_idle)
         self.ttl_ms: Any = 0
         self.cache_scope: Any = "private"
         self.grants = {
@@ -235,6 +235,16 @@ class ScriptedServer:
         """A second server of the same era, with a script of its own, writing into the same history."""
         return ScriptedServer(self.era, name=name, history=self.history)
 
+    def definition(self, name: str, principal: str | None = None) -> Mapping[str, Any] | None:
+        """The definition of a tool as it is listed now, or `None` where there is no such tool."""
+        return self._catalogue.entry(name, principal)
+
+    def _owns(self, number: int) -> bool:
+        return any(connection.number == number for connection in self.connections)
+
+    def _is_idle(self, number: int) -> bool:
+        return any(connection.number == number and connection.idle for connection in self.connections)
+
     # -- answering -----------------------------------------------------------------------------------------
 
     def on_request(self, connection: Connection, request: Event) -> None:
@@ -258,13 +268,13 @@ class ScriptedServer:
         if request.method == "subscriptions/listen" and self.era == "modern":
             return lambda: connection.subscribe(request)
         try:
-            result = self._result(connection, request)
+            result = self._result(request)
         except _Refused as refused:
             code, text, data = refused.args
             return lambda: connection.fail(request, code, text, data)
         return lambda: connection.answer(request, result)
 
-    def _result(self, connection: Connection, request: Event) -> Message:
+    def _result(self, request: Event) -> Message:
         method = request.method
         if method == "initialize":
             if self.era == "modern":
@@ -277,18 +287,18 @@ class ScriptedServer:
         if method == "ping":
             return {}
         if method == "tools/list":
-            return self._listing(connection, request)
+            return self._listing(request)
         if method == "tools/call":
-            return self._call(connection, request)
+            return self._call(request)
         if method == "server/discover" and self.era == "modern":
             return eras.discovery()
         if method == "logging/setLevel" and self.era == "handshake":
             return {}
         raise _Refused(-32601, f"Method not found: {method}", None)
 
-    def _listing(self, connection: Connection, request: Event) -> Message:
+    def _listing(self, request: Event) -> Message:
         cursor = request.params.get("cursor")
-        page = self._catalogue.page(ABSENT if cursor is None else cursor, connection.principal)
+        page = self._catalogue.page(ABSENT if cursor is None else cursor, request.principal)
         if page is None:
             raise _Refused(-32602, f"Invalid cursor: {cursor!r}", None)
         tools, following = page
@@ -297,9 +307,9 @@ class ScriptedServer:
             result["nextCursor"] = following
         return eras.stamped(result, self.era, ttlMs=self.ttl_ms, cacheScope=self.cache_scope)
 
-    def _call(self, connection: Connection, request: Event) -> Message:
+    def _call(self, request: Event) -> Message:
         name = request.params.get("name")
-        entry = self._catalogue.entry(str(name), connection.principal)
+        entry = self.definition(str(name), request.principal)
         if entry is None and name in self._answers:
             entry = tool(str(name), "integer")
         if entry is None:

@@ -1,0 +1,128 @@
+"""Streamable HTTP without I/O: a request in, a reply out, and the script behind it knows nothing of HTTP.
+
+What the ways in share: `in_process` gives it the requests of an HTTP client in this process, `loopback` those
+that come through a socket. Everything here runs in the loop of the scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_mcp_conformance.server.connection import Connection
+from pytest_mcp_conformance.server.ways._exchanges import Exchanges
+from pytest_mcp_conformance.server.ways._line import Line
+from pytest_mcp_conformance.server.ways._messages import Refusal, Reply, Request
+from pytest_mcp_conformance.server.ways._sessions import Sessions
+from pytest_mcp_conformance.server.ways._streams import Body, Stream
+
+if TYPE_CHECKING:
+    from pytest_mcp_conformance.server.script import ScriptedServer
+
+__all__ = ["PATH", "Body", "Exchanged", "HttpEngine", "Reply", "Request"]
+
+PATH = "/mcp"
+
+Answer = Callable[[Request], Awaitable[Reply]]
+
+
+@dataclass
+class Exchanged:
+    """One request that came in, and the status that it got; 0 as long as there is none."""
+
+    request: Request
+    status: int = 0
+
+
+class HttpEngine:
+    """Answers HTTP requests out of a script, by the rules of its era.
+
+    Args:
+        server: The script.
+
+    Attributes:
+        as_json: Answer a request by one JSON object and not by a stream of events.
+        event_ids: Number the events, so that a client may come back for the rest of a stream that was cut.
+            The modern era has none.
+        retry_ms: Milliseconds that a client is told to wait before it comes back.
+        keep_alive: Seconds of silence after which an open stream sends a comment, as servers do so that no
+            client takes it for dead; `None` for never.
+        through: Answers each request instead: it is given the request and what would answer it. It may
+            reply by itself, wait, change the reply, or raise ConnectionResetError to cut the connection and
+            ConnectionRefusedError to refuse it. By default nothing is in between.
+        exchanged: Every request so far.
+    """
+
+    def __init__(self, server: ScriptedServer) -> None:
+        self.server = server
+        self.as_json = False
+        self.event_ids = False
+        self.retry_ms: int | None = None
+        self.keep_alive: float | None = 15.0
+        self.through: Callable[[Request, Answer], Awaitable[Reply]] | None = None
+        self.exchanged: list[Exchanged] = []
+        self._principals: dict[str, str | None] = {}
+        self._closed = False
+        self._rules: Sessions | Exchanges = Sessions(self) if server.era == "handshake" else Exchanges(self)
+
+    def dialled(self, principal: str | None, headers: Mapping[str, str]) -> None:
+        """Learn the credentials that stand for a principal."""
+        for name, value in headers.items():
+            if name.lower() == "authorization":
+                self._principals[value] = principal
+
+    def principal_of(self, request: Request) -> str | None:
+        """Whoever the credentials of a request stand for."""
+        return self._principals.get(request.headers.get("authorization", ""))
+
+    async def handle(self, request: Request) -> Reply:
+        """Answer one request.
+
+        When this is cancelled, or the body of the reply is closed before its end, the client has hung up.
+
+        Raises:
+            ConnectionRefusedError: Nobody takes the connection.
+            ConnectionResetError: The connection was cut before there was a reply.
+        """
+        if self._closed:
+            raise ConnectionRefusedError("the scripted server is no longer there")
+        exchanged = Exchanged(request)
+        self.exchanged.append(exchanged)
+        reply = await (self.through(request, self.answer) if self.through else self.answer(request))
+        exchanged.status = reply.status
+        return reply
+
+    async def answer(self, request: Request) -> Reply:
+        """Answer one request, with nothing in between."""
+        if request.path != PATH:
+            return Reply.text(404, "Not Found")
+        try:
+            return await self._rules.answer(request)
+        except Refusal as refusal:
+            return refusal.reply
+
+    def streams(self, connection: Connection) -> list[Stream]:
+        """The streams of a connection that a client reads now, each to be `cut()`."""
+        lines = [line for line in self._lines if line.connection is connection]
+        return [stream for line in lines for stream in line.streams() if stream.reader is not None]
+
+    def forget(self, connection: Connection) -> None:
+        """End a session as one that has expired: its streams end, and its id is not known any more."""
+        for line in self._lines:
+            if line.connection is connection:
+                line.end()
+        connection.drop()
+
+    def close(self) -> None:
+        """Take no more requests, and cut what is still open. What is open then stays so in the history."""
+        self._closed = True
+        for line in self._lines:
+            if line.connection.idle:
+                line.connection.closed_by_client()
+            for stream in line.streams():
+                stream.cut()
+
+    @property
+    def _lines(self) -> list[Line]:
+        return list(self._rules.lines)

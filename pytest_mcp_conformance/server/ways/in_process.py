@@ -1,0 +1,205 @@
+"""Streamable HTTP without a socket: requests of httpx and httpx2 never leave the process.
+
+While a server has an address here, every request of those two libraries is answered in the process: those to
+the address by its script, in the loop of the scenario; all others are refused like a network that is down.
+Other libraries, as aiohttp or requests, are not seen; for them there is `loopback`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pytest_mcp_conformance.server.ways._home import Home
+from pytest_mcp_conformance.server.ways._visit import Visit
+from pytest_mcp_conformance.server.ways.http import PATH, HttpEngine, Reply, Request
+
+if TYPE_CHECKING:
+    from pytest_mcp_conformance.server.script import ScriptedServer
+
+__all__ = ["InProcess"]
+
+DOMAIN = "mcp-conformance.test"
+
+
+class InProcess:
+    """The address of one scripted server inside this process.
+
+    Args:
+        server: The script.
+
+    Attributes:
+        engine: What answers, with its settings.
+        refused: The URLs of other hosts that were asked for while this had an address.
+    """
+
+    def __init__(self, server: ScriptedServer) -> None:
+        self.engine = HttpEngine(server)
+        self.refused: list[str] = []
+        self.home: Home | None = None
+        self._host = ""
+
+    @property
+    def url(self) -> str:
+        """The address, one for every client of this server. Taken when it is first asked for.
+
+        Raises:
+            RuntimeError: No event loop runs: it is where the script is to answer.
+        """
+        if self.home is None:
+            self.home = Home()
+            self._host = _board.add(self)
+        return f"http://{self._host}{PATH}"
+
+    def dialled(self, principal: str | None, headers: Mapping[str, str]) -> None:
+        """Learn the credentials that stand for a principal."""
+        self.engine.dialled(principal, headers)
+
+    async def aclose(self) -> None:
+        """Give the address up and cut what is still open."""
+        self.engine.close()
+        if self._host:
+            _board.remove(self._host)
+            self._host = ""
+
+
+class _Board:
+    """Every address of this process, and what is being read from them."""
+
+    def __init__(self) -> None:
+        self._ways: dict[str, InProcess] = {}
+        self._reading: list[_Reading] = []
+        self._hold: AbstractContextManager[None] | None = None
+
+    def add(self, way: InProcess) -> str:
+        """Give a way the first host name that is free, and hold the pools from the first one on."""
+        if self._hold is None:
+            from pytest_mcp_conformance.server.ways._pools import held_pools  # the extra `http`
+
+            self._hold = held_pools(self)
+            self._hold.__enter__()
+        host = next(
+            host for n in range(1, len(self._ways) + 2) if (host := f"server-{n}.{DOMAIN}") not in self._ways
+        )
+        self._ways[host] = way
+        return host
+
+    def remove(self, host: str) -> None:
+        """Forget a host name, and let the pools go with the last one."""
+        del self._ways[host]
+        if not self._ways and self._hold is not None:
+            self._hold.__exit__(None, None, None)
+            self._hold = None
+
+    async def answer(self, core: Any, request: Any, pool: Any) -> Any:
+        """As of any switchboard."""
+        home, visit = self._visit(core, request, pool)
+        try:
+            with _errors_of(core, "Server disconnected without sending a response."):
+                reply = await home.run(visit.reply)
+        except BaseException:
+            visit.leave()
+            raise
+        return self._response(core, reply, _AsyncReading(self, core, home, visit, pool))
+
+    def answer_blocking(self, core: Any, request: Any, pool: Any) -> Any:
+        """As of any switchboard."""
+        home, visit = self._visit(core, request, pool)
+        try:
+            with _errors_of(core, "Server disconnected without sending a response."):
+                reply = home.wait(visit.reply)
+        except BaseException:
+            visit.leave()
+            raise
+        return self._response(core, reply, _BlockingReading(self, core, home, visit, pool))
+
+    def pool_closed(self, pool: Any) -> None:
+        """As of any switchboard."""
+        for reading in [reading for reading in self._reading if reading.pool is pool]:
+            reading.leave()
+
+    def stopped(self, reading: _Reading) -> None:
+        """A response is read no further."""
+        if reading in self._reading:
+            self._reading.remove(reading)
+
+    def _visit(self, core: Any, request: Any, pool: Any) -> tuple[Home, Visit]:
+        url = request.url
+        way = self._ways.get(url.host)
+        if way is None or way.home is None:
+            for known in self._ways.values():
+                known.refused.append(str(url))
+            raise core.ConnectError(
+                f"{request.method} {url}: refused, nothing leaves the process; "
+                f"the scripted servers are {', '.join(sorted(self._ways))}"
+            )
+        fields = [(name.decode("ascii"), value.decode("latin-1")) for name, value in request.headers.raw]
+        asked = Request(request.method, url.path, fields, request.content, source=pool)
+        limit = request.extensions.get("timeout", {}).get("read")
+        return way.home, Visit(way.engine, way.home, asked, limit)
+
+    def _response(self, core: Any, reply: Reply, reading: _Reading) -> Any:
+        self._reading.append(reading)
+        fields = [(name.encode("ascii"), value.encode("latin-1")) for name, value in reply.headers.items()]
+        return core.Response(
+            reply.status, headers=fields, content=reading, extensions={"http_version": b"HTTP/1.1"}
+        )
+
+
+_board = _Board()
+
+
+class _Reading:
+    """A body as a client reads it."""
+
+    def __init__(self, board: _Board, core: Any, home: Home, visit: Visit, pool: Any) -> None:
+        self.pool = pool
+        self._board = board
+        self._core = core
+        self._home = home
+        self._visit = visit
+
+    def leave(self) -> None:
+        """Read no further."""
+        self._board.stopped(self)
+        self._visit.leave()
+
+    def _errors(self) -> AbstractContextManager[None]:
+        return _errors_of(
+            self._core,
+            "peer closed connection without sending complete message body (incomplete chunked read)",
+        )
+
+
+class _AsyncReading(_Reading):
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with self._errors():
+            while (piece := await self._home.run(self._visit.piece)) is not None:
+                yield piece
+
+    async def aclose(self) -> None:
+        self.leave()
+
+
+class _BlockingReading(_Reading):
+    def __iter__(self) -> Iterator[bytes]:
+        with self._errors():
+            while (piece := self._home.wait(self._visit.piece)) is not None:
+                yield piece
+
+    def close(self) -> None:
+        self.leave()
+
+
+@contextmanager
+def _errors_of(core: Any, cut: str) -> Iterator[None]:
+    """Say what goes wrong in the words of the client's library."""
+    try:
+        yield
+    except ConnectionRefusedError as error:
+        raise core.ConnectError(f"All connection attempts failed: {error}") from error
+    except ConnectionResetError as error:
+        raise core.RemoteProtocolError(cut) from error
+    except TimeoutError as error:
+        raise core.ReadTimeout(str(error)) from error
