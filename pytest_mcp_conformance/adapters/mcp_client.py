@@ -14,7 +14,8 @@ from mcp.client.caching import CacheConfig
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import MCPError
 
-from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.adapters._transports import streams_of
+from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 
 LIMIT = 30.0
 
@@ -32,13 +33,13 @@ LIMIT = 30.0
         one_shot=True,
         same_task_close=True,
         eras=("handshake", "modern"),
-        transports=("memory",),
+        transports=WAYS,
     ),
 )
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """A client over memory that listens as its documentation says: re-listen and refetch when lost."""
     client = Client(
-        dial.streams(),
+        streams_of(dial),
         mode="legacy" if dial.era == "handshake" else "auto",
         read_timeout_seconds=LIMIT,
         cache=CacheConfig(clock=dial.clock.monotonic),

@@ -9,7 +9,8 @@ from typing import Any
 
 from mcp import ClientSession
 
-from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.adapters._transports import streams_of
+from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 
 MODERN = hasattr(ClientSession, "discover")
 LIMIT = 30.0
@@ -26,14 +27,14 @@ LIMIT = 30.0
         one_shot=True,
         same_task_close=True,
         eras=("handshake", "modern") if MODERN else ("handshake",),
-        transports=("memory",),
+        transports=WAYS,
     ),
 )
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """A session over memory; each verb is the session's own method."""
     limit: Any = LIMIT if MODERN else timedelta(seconds=LIMIT)
     async with (
-        dial.streams() as (read, write),
+        streams_of(dial) as (read, write),
         ClientSession(read, write, read_timeout_seconds=limit) as session,
     ):
         await (session.discover() if dial.era == "modern" else session.initialize())

@@ -18,7 +18,8 @@ from mcp_conformance_reference.marker import mark_params, take_marker
 from mcp_conformance_reference.pool import ConnectionPool
 from mcp_conformance_reference.sharing import SharedDefinitions
 
-from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.adapters._transports import streams_of
+from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 
 __all__ = ["CLAIMS", "LIMIT", "WhiteBox", "adapter_", "conversation_of", "wrapper_of"]
 
@@ -36,7 +37,7 @@ CLAIMS = Claims(
     callbacks=True,
     clock=True,
     eras=("handshake", "modern") if hasattr(ClientSession, "discover") else ("handshake",),
-    transports=("memory",),
+    transports=WAYS,
 )
 
 
@@ -45,7 +46,7 @@ def conversation_of(kind: type[Conversation]) -> Any:
 
     def make(dial: Dial, **how: Any) -> Conversation:
         era: Any = "modern" if dial.era == "modern" else "handshake"
-        return kind(dial.streams, era=era, now=dial.clock.monotonic, **how)
+        return kind(lambda: streams_of(dial), era=era, now=dial.clock.monotonic, **how)
 
     return make
 
@@ -77,10 +78,10 @@ class WhiteBox:
 
 @adapter("reference", version=version("pytest-mcp-conformance"), claims=CLAIMS)
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
-    """One `ReferenceClient` over memory."""
+    """One `ReferenceClient`, over the SDK's own transports."""
     heard: list[str] = []
     client = ReferenceClient(
-        dial.streams,
+        lambda: streams_of(dial),
         era="modern" if dial.era == "modern" else "handshake",
         timeout=LIMIT,
         clock=dial.clock,

@@ -135,7 +135,7 @@ def _run(
         async def look_around() -> None:
             await end_verbs()
             await virtual.settle()
-            left.extend([*_open(history), *ways.left()])
+            left.extend([*_open(history, ways.idle()), *ways.left()])
 
         async with AsyncExitStack() as stack:
             stack.push_async_callback(ways.aclose)
@@ -178,14 +178,14 @@ def _gather_trouble(run: _Run, connect: Connect, history: Recorder) -> None:
             run.trouble.append(f"the wrapper died: {describe(holder.death)}")
 
 
-def _open(history: Recorder) -> list[str]:
+def _open(history: Recorder, idle: set[int]) -> list[str]:
     live: set[int] = set()
     for event in history:
         if event.kind == "opened":
             live.add(event.connection)
         elif event.kind == "closed":
             live.discard(event.connection)
-    return [f"connection {number} is still open" for number in sorted(live)]
+    return [f"connection {number} is still open" for number in sorted(live - idle)]
 
 
 def _with_what_was_left(

@@ -164,7 +164,7 @@ class TestInProcess(WayOverHttp):
                 assert known.split("/")[2] in str(no.value)
                 return list(way.refused)
 
-        assert self.play(main) == ["https://example.com/x"]
+        assert self.play(main) == ["GET https://example.com/x"]
 
     def test_two_servers_have_two_addresses_and_a_server_has_one(self) -> None:
         async def main() -> tuple[str, str, str]:

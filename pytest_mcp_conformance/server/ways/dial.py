@@ -66,7 +66,7 @@ class ScriptedDial:
             AdapterError: This run plays over another way in.
         """
         self._ways.must_give("command")
-        return self._ways.command_of(self._server, self._principal, self.headers)
+        return self._ways.command_of(self._server, self._principal)
 
     @property
     def headers(self) -> dict[str, str]:

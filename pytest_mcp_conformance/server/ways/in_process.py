@@ -31,7 +31,7 @@ class InProcess:
 
     Attributes:
         engine: What answers, with its settings.
-        refused: The URLs of other hosts that were asked for while this had an address.
+        refused: What was asked of other hosts while this had an address: method and URL.
     """
 
     def __init__(self, server: ScriptedServer) -> None:
@@ -55,6 +55,11 @@ class InProcess:
     def dialled(self, principal: str | None, headers: Mapping[str, str]) -> None:
         """Learn the credentials that stand for a principal."""
         self.engine.dialled(principal, headers)
+
+    def refuse(self, what: str) -> None:
+        """Note what was asked of a host that is no server of this process, so that a failure can show it."""
+        self.refused.append(what)
+        self.engine.server.history.record("refused", text=f"{what}: no server of this scenario")
 
     async def aclose(self) -> None:
         """Give the address up and cut what is still open."""
@@ -129,7 +134,7 @@ class _Board:
         way = self._ways.get(url.host)
         if way is None or way.home is None:
             for known in self._ways.values():
-                known.refused.append(str(url))
+                known.refuse(f"{request.method} {str(url).partition('?')[0]}")
             raise core.ConnectError(
                 f"{request.method} {url}: refused, nothing leaves the process; "
                 f"the scripted servers are {', '.join(sorted(self._ways))}"

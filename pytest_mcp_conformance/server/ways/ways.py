@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_mcp_conformance.contract import GIVES, AdapterError
+from pytest_mcp_conformance.server.ways.stdio import StdioWay
 
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.script import ScriptedServer
+    from pytest_mcp_conformance.server.ways.in_process import InProcess
+    from pytest_mcp_conformance.server.ways.loopback import Loopback
 
 __all__ = ["Ways"]
 
@@ -22,6 +25,8 @@ class Ways:
 
     def __init__(self, transport: str = "memory") -> None:
         self.transport = transport
+        self._addresses: dict[ScriptedServer, InProcess | Loopback] = {}
+        self._commands: dict[tuple[ScriptedServer, str | None], StdioWay] = {}
 
     def must_give(self, asked: str) -> None:
         """Refuse what this play has not.
@@ -41,17 +46,44 @@ class Ways:
 
     def url_of(self, server: ScriptedServer, principal: str | None, headers: Mapping[str, str]) -> str:
         """The address of `server`, at which `headers` stand for `principal` from now on."""
-        raise NotImplementedError
+        way = self._addresses.get(server)
+        if way is None:
+            way = self._addresses[server] = _address(self.transport, server)
+        way.dialled(principal, headers)
+        return way.url
 
-    def command_of(
-        self, server: ScriptedServer, principal: str | None, headers: Mapping[str, str]
-    ) -> Sequence[str]:
+    def command_of(self, server: ScriptedServer, principal: str | None) -> Sequence[str]:
         """The argv of a stdio server that is `server`, for `principal`."""
-        raise NotImplementedError
+        way = self._commands.get((server, principal))
+        if way is None:
+            way = self._commands[server, principal] = StdioWay(server, principal)
+        return way.command
+
+    def idle(self) -> set[int]:
+        """The numbers of the connections of which the client holds nothing open now."""
+        return {
+            connection.number
+            for server in self._addresses
+            for connection in server.connections
+            if connection.idle
+        }
 
     def left(self) -> list[str]:
         """What is still there after every holder has closed, in words."""
-        return []
+        return [line for way in self._commands.values() for line in way.left()]
 
     async def aclose(self) -> None:
         """Close what was opened."""
+        for way in (*self._commands.values(), *self._addresses.values()):
+            await way.aclose()
+
+
+def _address(transport: str, server: ScriptedServer) -> InProcess | Loopback:
+    """An address for `server`. The libraries behind it are heavy, and wanted only here."""
+    if transport == "loopback":
+        from pytest_mcp_conformance.server.ways.loopback import Loopback
+
+        return Loopback(server)
+    from pytest_mcp_conformance.server.ways.in_process import InProcess
+
+    return InProcess(server)
