@@ -7,12 +7,19 @@ import contextlib
 import os
 import selectors
 import socket
+import sys
 import threading
 from collections.abc import Collection, Iterable
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
-__all__ = ["Party", "expected", "parties"]
+try:
+    import fcntl
+    import termios
+except ImportError:  # Windows
+    fcntl = termios = None  # type: ignore[assignment]
+
+__all__ = ["Party", "expected", "parties", "under_way"]
 
 
 class Party(Protocol):
@@ -61,14 +68,29 @@ def parties(loop: asyncio.AbstractEventLoop) -> set[Party]:
     return _parties.setdefault(loop, set())
 
 
+def under_way(file: int) -> int:
+    """How many bytes were written to a connected socket whose other end has not confirmed that it has them.
+
+    Over loopback too the system delivers when it likes. Where it does not tell, this is 0.
+    """
+    if fcntl is None:
+        return 0
+    with contextlib.suppress(OSError):  # no socket, or another system's
+        return int.from_bytes(fcntl.ioctl(file, termios.TIOCOUTQ, bytes(4)), sys.byteorder)
+    return 0
+
+
 def expected(key: selectors.SelectorKey, among: Iterable[Party]) -> bool:
-    """Whether a file that an asyncio loop listens to is the loop's own, or is answered for by a party."""
+    """Whether a file that an asyncio loop listens to is the loop's own, or is answered for by a party.
+
+    A socket to which the loop has written is not, until all of it has arrived.
+    """
     registered = key.data if isinstance(key.data, tuple) else ()
     handles: list[Any] = [each for each in registered if isinstance(each, asyncio.Handle)]
     if any(getattr(handle._callback, "__name__", "") == "_read_from_self" for handle in handles):
         return True
     children = {child for handle in handles if (child := _child_behind(handle)) is not None}
-    address = None if children else _peer(key.fd)
+    address = None if children or under_way(key.fd) else _peer(key.fd)
     return any(children & set(party.children) or address in party.addresses for party in among)
 
 

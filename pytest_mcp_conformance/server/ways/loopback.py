@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.clock import NeverQuiet, parties, settle
 from pytest_mcp_conformance.contract import ConformanceError
+from pytest_mcp_conformance.outside import under_way
 from pytest_mcp_conformance.server.ways._home import Home
 from pytest_mcp_conformance.server.ways._visit import Visit
 from pytest_mcp_conformance.server.ways.http import PATH, HttpEngine, Request
@@ -93,6 +94,8 @@ class _Serving:
         self.port: int = self._socket.getsockname()[1]
         self._loop = asyncio.SelectorEventLoop()
         self._stop = asyncio.Event()
+        self._connections: Collection[Any] = ()
+        self._looking: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name=f"scripted server on {self.port}", daemon=True)
         self._thread.start()
         parties(self._here).add(self)
@@ -121,10 +124,18 @@ class _Serving:
         async def look() -> None:
             with suppress(NeverQuiet):
                 await settle()
+                sockets = [each.transport.get_extra_info("socket") for each in self._connections]
+                if not any(under_way(each.fileno()) for each in sockets):
+                    quiet.set()
+
+        def begin() -> None:
+            if self._stop.is_set():
                 quiet.set()
+            else:
+                self._looking = self._loop.create_task(look())
 
         try:
-            asyncio.run_coroutine_threadsafe(look(), self._loop)
+            self._loop.call_soon_threadsafe(begin)
         except RuntimeError:  # it has ended
             return True
         return quiet.wait(GLANCE)
@@ -167,6 +178,7 @@ class _Serving:
         )
         config.load()
         self._state = ServerState()
+        self._connections = self._state.connections
 
         def protocol() -> asyncio.Protocol:
             return H11Protocol(config, self._state, {}, self._loop)
@@ -176,6 +188,8 @@ class _Serving:
         server.close()
         for connection in list(self._state.connections):
             connection.transport.abort()
+        if self._looking is not None:
+            self._looking.cancel()
         if self._state.tasks:
             await asyncio.wait(self._state.tasks, timeout=PATIENCE)
 
