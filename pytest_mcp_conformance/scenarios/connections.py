@@ -14,7 +14,7 @@ from pytest_mcp_conformance.contract.connections import (
 )
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
-from pytest_mcp_conformance.scenarios._scenario import scenario
+from pytest_mcp_conformance.scenarios._scenario import NOT_HTTP, scenario
 from pytest_mcp_conformance.scenarios._steps import arrives_or_ends, elapsed
 from pytest_mcp_conformance.server import V1, V2, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
@@ -84,7 +84,7 @@ async def dial_after_a_failed_dial(server: ScriptedServer, connect: Connect, how
     reached(server.ledger.listings(), "no listing reached the server")
 
 
-@scenario(BROKEN_CONNECTION_IS_NOT_USED_AGAIN)
+@scenario(BROKEN_CONNECTION_IS_NOT_USED_AGAIN, ways=NOT_HTTP)  # there a loss shows in the next answer: CONN-5
 async def verbs_after_a_loss(server: ScriptedServer, connect: Connect) -> None:
     """The connection is lost under a call; five more verbs follow."""
     server.has_tools(*V1)
