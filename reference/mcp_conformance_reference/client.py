@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Protocol, get_args
@@ -133,7 +133,7 @@ class ReferenceClient(Parts):
         """
         if self._closed:
             self._closed, self._life = False, None
-        async with self.verb("connect") as life:
+        with self.verb("connect") as life:
             await life.dialler.connected()
 
     async def reconnect(self) -> None:
@@ -144,7 +144,7 @@ class ReferenceClient(Parts):
         Raises:
             DialFailed, ClientClosed, VerbTimeout: As for `connect`.
         """
-        async with self.verb("reconnect") as life:
+        with self.verb("reconnect") as life:
             await life.dialler.reconnect()
 
     async def close(self) -> None:
@@ -165,7 +165,7 @@ class ReferenceClient(Parts):
             ListFailed: A page failed, or the pages have no end.
             DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
         """
-        async with self.verb("list_tools") as life:
+        with self.verb("list_tools") as life:
             return self.hand_out(life, await life.tools.current())
 
     async def call_tool(self, tool: ListedTool | str, arguments: dict[str, Any] | None = None) -> CallResult:
@@ -187,7 +187,7 @@ class ReferenceClient(Parts):
             DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
             ValueError: The arguments are not plain JSON.
         """
-        async with self.verb("call_tool") as life:
+        with self.verb("call_tool") as life:
             if isinstance(tool, ListedTool) and not tool.handed_out_by(self):
                 raise StaleTool(tool.name, "it was handed out by another client")
             return await life.caller.call(tool, arguments)
@@ -199,7 +199,7 @@ class ReferenceClient(Parts):
             StaleTool: It is not listed.
             ListFailed, DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As for `list_tools`.
         """
-        async with self.verb("bind") as life:
+        with self.verb("bind") as life:
             for tool in self.hand_out(life, await life.tools.current()):
                 if tool.name == name:
                     return tool
@@ -211,7 +211,7 @@ class ReferenceClient(Parts):
         Raises:
             ListFailed, DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As for `list_tools`.
         """
-        async with self.verb("refresh") as life:
+        with self.verb("refresh") as life:
             await life.tools.refresh()
 
     def invalidate(self) -> None:
@@ -235,7 +235,7 @@ class ReferenceClient(Parts):
 
     async def left_out(self) -> list[LeftOut]:
         """The entries of the listing that are no tools, each with a reason."""
-        async with self.verb("left_out") as life:
+        with self.verb("left_out") as life:
             return deepcopy(list((await life.tools.current()).left_out))
 
     def accessors(self) -> dict[str, Callable[[], Awaitable[list[Any]]]]:
@@ -250,8 +250,8 @@ class ReferenceClient(Parts):
             self.handle_type(known, life.tools.id, listing.generation, self) for known in listing.definitions
         ]
 
-    @asynccontextmanager
-    async def verb(self, verb: str) -> AsyncIterator[Life]:
+    @contextmanager
+    def verb(self, verb: str) -> Iterator[Life]:
         """Run one verb in the life of its beginning, within the limit, everything it needs included."""
         if self._closed:
             raise ClientClosed(f"{self._settings.name}: the client is closed; connect() opens it again")

@@ -268,7 +268,7 @@ def test_an_answer_that_was_heard_is_handed_over_whatever_came_behind_it() -> No
 
         class Session:
             async def ask(self, method: str, params: Any) -> Any:
-                await exchange.leaving(Frame(method, 7, {}))
+                exchange.leaving(Frame(method, 7, {}))
                 exchange.departed(Frame(method, 7, {}))
                 await gate.wait()
                 return {"x": 1}
@@ -298,7 +298,7 @@ def test_taps_pass_on_what_they_do_not_understand() -> None:
         async def note(frame: Any) -> None:
             seen.append(frame)
 
-        writing = WriteTap(send, note, seen.append, lambda: seen.append("gone"))
+        writing = WriteTap(send, seen.append, seen.append, lambda: seen.append("gone"))
         reading = ReadTap(receive, note, lambda: seen.append("gone"))
         fault = ValueError("no message")
         await writing.send(fault)
