@@ -11,6 +11,7 @@ from typing import Any, Protocol, get_args
 import anyio
 
 from mcp_conformance_reference.connection import OpenStreams
+from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.definitions import Definition, plain_copy
 from mcp_conformance_reference.errors import ClientClosed, StaleTool, VerbTimeout
 from mcp_conformance_reference.handles import ListedTool
@@ -20,7 +21,7 @@ from mcp_conformance_reference.results import CallResult
 from mcp_conformance_reference.rounds import Answers
 from mcp_conformance_reference.sdk import Era
 from mcp_conformance_reference.settings import LogMessage, Settings
-from mcp_conformance_reference.walk import LeftOut, Listing
+from mcp_conformance_reference.walk import LeftOut
 
 __all__ = ["Clock", "ReferenceClient"]
 
@@ -166,7 +167,7 @@ class ReferenceClient(Parts):
             DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
         """
         with self.verb("list_tools") as life:
-            return self.hand_out(life, await life.tools.current())
+            return self.hand_out(await life.tools.current())
 
     async def call_tool(self, tool: ListedTool | str, arguments: dict[str, Any] | None = None) -> CallResult:
         """Call one tool, once.
@@ -200,7 +201,7 @@ class ReferenceClient(Parts):
             ListFailed, DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As for `list_tools`.
         """
         with self.verb("bind") as life:
-            for tool in self.hand_out(life, await life.tools.current()):
+            for tool in self.hand_out(await life.tools.current()):
                 if tool.name == name:
                     return tool
             raise StaleTool(name, "the newest listing lacks it")
@@ -236,7 +237,8 @@ class ReferenceClient(Parts):
     async def left_out(self) -> list[LeftOut]:
         """The entries of the listing that are no tools, each with a reason."""
         with self.verb("left_out") as life:
-            return deepcopy(list((await life.tools.current()).left_out))
+            await life.tools.current()
+            return deepcopy(life.tools.left_out)
 
     def accessors(self) -> dict[str, Callable[[], Awaitable[list[Any]]]]:
         """Every other way to read the tools, by name. All of them read one and the same listing."""
@@ -244,11 +246,9 @@ class ReferenceClient(Parts):
 
     # -- inside --------------------------------------------------------------------------------------------
 
-    def hand_out(self, life: Life, listing: Listing) -> list[ListedTool]:
-        """The tools of a listing, as users get them."""
-        return [
-            self.handle_type(known, life.tools.id, listing.generation, self) for known in listing.definitions
-        ]
+    def hand_out(self, listed: DefinitionList) -> list[ListedTool]:
+        """The tools of a list, as users get them."""
+        return [self.handle_type(listed.bind(known), self) for known in listed.all()]
 
     @contextmanager
     def verb(self, verb: str) -> Iterator[Life]:

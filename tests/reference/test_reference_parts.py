@@ -7,6 +7,7 @@ import gc
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -487,8 +488,8 @@ def test_a_verb_that_waits_for_a_connection_that_never_holds_ends_in_an_error(er
         peer = Peer(era, "a")
 
         class Restless(ToolList):
-            async def known(self, connection: Any) -> Any:
-                found = await super().known(connection)
+            async def current(self) -> Any:
+                found = await super().current()
                 self.invalidate()
                 return found
 
@@ -537,13 +538,7 @@ def test_a_request_begun_on_a_closed_connection_is_refused(era: str) -> None:
 
 
 def _answer(at: int) -> Any:
-    class Message:
-        id = at
-
-    class Item:
-        message = Message()
-
-    return Item()
+    return SimpleNamespace(message=SimpleNamespace(id=at))
 
 
 def test_a_cancellation_that_finds_nobody_is_no_fault(era: str) -> None:
