@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from mcp_conformance_reference.connection import Connection
 from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.tasks import Shared
+from mcp_conformance_reference.walk import Listing
 
 __all__ = ["Flight"]
 
@@ -20,6 +21,7 @@ class Flight(Shared["DefinitionList | None"]):
 
     Attributes:
         number: Its place in the order of walks.
+        listing: What it brought, once that is kept; empty before that.
         connection: The connection it asks on, None until it is about to ask.
         began: The generation of the list by then; a walk that has not been overtaken goes along with a write.
         coverage: What stood for hearing of changes by then.
@@ -28,6 +30,7 @@ class Flight(Shared["DefinitionList | None"]):
     def __init__(self, work: Callable[[Flight], Awaitable[DefinitionList | None]], number: int) -> None:
         super().__init__(lambda: work(self), f"mcp walk {number}")
         self.number = number
+        self.listing = Listing((), ())
         self.connection: Connection | None = None
         self.began = 0
         self.coverage: object | None = None

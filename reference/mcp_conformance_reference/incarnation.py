@@ -94,13 +94,13 @@ class Incarnation:
         if not self._calls:
             await self.close()
 
-    async def listing(self, number: int, overtaken: Callable[[], bool]) -> Listing | None:
+    async def listing(self, overtaken: Callable[[], bool]) -> Listing | None:
         """One listing, all its pages; None if `overtaken` said so between two of them.
 
         Raises:
             ListFailed, ConnectionLost: It failed.
         """
-        return await Walk(self._connection, self._settings, number, overtaken).listing()
+        return await Walk(self._connection, self._settings, overtaken).listing()
 
     async def call(self, definition: Definition, arguments: dict[str, Any]) -> CallResult:
         """Call a tool once, and judge its answer by this very definition, whatever is listed meanwhile.

@@ -33,12 +33,12 @@ class ToolList:
 
     Attributes:
         listed: What was listed last, fresh or not; it has the generations.
-        newest: How that was listed; None before the first good listing.
+        newest: The walk that brought that; None before the first good listing.
     """
 
     def __init__(self, connected: Callable[[], Awaitable[Connection]], settings: Settings) -> None:
         self.listed = DefinitionList()
-        self.newest: Listing | None = None
+        self.newest: Flight | None = None
         self._connected = connected
         self._settings = settings
         self._numbers = count(1)
@@ -49,7 +49,7 @@ class ToolList:
     @property
     def left_out(self) -> list[LeftOut]:
         """The entries of the newest listing that are no tools, each with a reason."""
-        return [] if self.newest is None else list(self.newest.left_out)
+        return [] if self.newest is None else list(self.newest.listing.left_out)
 
     # -- serving -------------------------------------------------------------------------------------------
 
@@ -98,13 +98,14 @@ class ToolList:
         """
         return self.newest is not None and self.newest.connection is connection and not self.listed.stale
 
-    def covered(self, listing: Listing) -> bool:
+    def covered(self, newest: Flight) -> bool:
         """Whether every change since would have been heard of: same connection, no gap in what is heard."""
-        return listing.coverage is not None and listing.coverage == listing.connection.coverage()
+        return newest.coverage is not None and newest.still_covered()
 
-    def fresh(self, listing: Listing) -> bool:
+    def fresh(self, newest: Flight) -> bool:
         """Whether its lifetime still runs: at the very end of it, it has lapsed."""
-        return listing.expires_at is None or self._settings.now() < listing.expires_at
+        expires_at = newest.listing.expires_at
+        return expires_at is None or self._settings.now() < expires_at
 
     # -- fetching ------------------------------------------------------------------------------------------
 
@@ -141,9 +142,7 @@ class ToolList:
         try:
             connection = await self._connected()
             flight.leaves(connection, self.listed.generation)
-            walk = self._settings.parts.walk_type(
-                connection, self._settings, flight.number, lambda: self.overtaken(flight)
-            )
+            walk = self._settings.parts.walk_type(connection, self._settings, lambda: self.overtaken(flight))
             listing = await walk.listing()
             return None if listing is None else self.write(flight, listing)
         finally:
@@ -159,7 +158,7 @@ class ToolList:
         """
         if self.overtaken(flight):
             return None
-        if not self.superseded(listing):
+        if not self.superseded(flight):
             self.keep(flight, listing)
         return self.listed
 
@@ -167,9 +166,9 @@ class ToolList:
         """Whether the list was invalidated since the walk asked: its answer is a truth of the past."""
         return flight.began != self.listed.generation
 
-    def superseded(self, listing: Listing) -> bool:
+    def superseded(self, flight: Flight) -> bool:
         """Whether a listing that was asked for later has been kept already."""
-        return self.newest is not None and self.newest.number > listing.number
+        return self.newest is not None and self.newest.number > flight.number
 
     def keep(self, flight: Flight, listing: Listing) -> None:
         """Make a listing the newest. Of two entries of one name the first counts."""
@@ -180,7 +179,7 @@ class ToolList:
         self.listed.write(flight.began, tools.values(), None, self._settings.now())
         for each in standing:  # a write overtakes no walk: which of them counts, their order says
             each.began = self.listed.generation
-        self.newest = listing
+        flight.listing, self.newest = listing, flight
         self._ever_promised.update(name for name, known in tools.items() if known.promises_output)
 
     def invalidate(self) -> None:

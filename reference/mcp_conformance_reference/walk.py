@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mcp_conformance_reference.connection import Connection
@@ -47,17 +47,11 @@ class Listing:
     Attributes:
         definitions: The tools in the server's order; one name may come twice.
         left_out: The entries that are no tools.
-        number: Its place in the order in which listings were asked for.
-        connection: The connection it came over.
-        coverage: What stood for hearing of changes when it was asked for; see `Connection.coverage`.
         expires_at: When it lapses, on the client's clock; None if only a notice ends it.
     """
 
     definitions: tuple[Definition, ...]
     left_out: tuple[LeftOut, ...]
-    number: int
-    connection: Connection = field(repr=False)
-    coverage: object | None = None
     expires_at: float | None = None
 
 
@@ -67,16 +61,12 @@ class Walk:
     Args:
         connection: Where to ask.
         settings: The client's measures.
-        number: The place of this walk in the order of walks.
         overtaken: Says whether a change was heard of since the walk began.
     """
 
-    def __init__(
-        self, connection: Connection, settings: Settings, number: int, overtaken: Callable[[], bool]
-    ) -> None:
+    def __init__(self, connection: Connection, settings: Settings, overtaken: Callable[[], bool]) -> None:
         self._connection = connection
         self._settings = settings
-        self._number = number
         self._overtaken = overtaken
 
     async def listing(self) -> Listing | None:
@@ -89,7 +79,6 @@ class Walk:
             ListFailed: A page failed, or the pages have no end. There is no partial listing.
             ConnectionLost: The connection ended under the walk.
         """
-        coverage = self._connection.coverage()
         pages: list[Page] = []
         asked: set[str | None] = {None}
         page = await self.page(None)
@@ -102,14 +91,7 @@ class Walk:
             page = await self.page(page.next_cursor)
             pages.append(page)
         definitions, left_out = self.collect(pages)
-        return Listing(
-            definitions=definitions,
-            left_out=left_out,
-            number=self._number,
-            connection=self._connection,
-            coverage=coverage,
-            expires_at=self.expiry(pages),
-        )
+        return Listing(definitions, left_out, self.expiry(pages))
 
     async def page(self, cursor: str | None) -> Page:
         """Ask for one page."""

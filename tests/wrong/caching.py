@@ -92,8 +92,7 @@ class FailureIsAnEmptyList(Client):
             try:
                 return await super().listing()
             except ListFailed:
-                coverage = self._connection.coverage()
-                return Listing((), (), self._number, self._connection, coverage)
+                return Listing((), ())
 
 
 @breaks(FAILED_REFETCH_EMPTIES_NOTHING)
@@ -108,8 +107,9 @@ class FailureRenewsTheOldList(Client):
                 if self.newest is None:
                     raise
                 self.listed.stale = False
-                until = None if self.newest.expires_at is None else self._settings.now() + 3600.0
-                self.newest = replace(self.newest, expires_at=until)
+                kept = self.newest.listing
+                until = None if kept.expires_at is None else self._settings.now() + 3600.0
+                self.newest.listing = replace(kept, expires_at=until)
                 return self.listed
 
 

@@ -84,8 +84,8 @@ def walking(kind):
     """The parts of a wrapper whose conversations walk through the pages otherwise."""
 
     class OtherIncarnation(Incarnation):
-        async def listing(self, number, overtaken):
-            return await kind(self._connection, self._settings, number, overtaken).listing()
+        async def listing(self, overtaken):
+            return await kind(self._connection, self._settings, overtaken).listing()
 
     class Talk(Conversation):
         incarnation_type = OtherIncarnation
@@ -967,8 +967,8 @@ class ServesTheFirstAndChecksByTheLast(Client):
 
     class Talk(Conversation):
         class incarnation_type(Incarnation):
-            async def listing(self, number, overtaken):
-                return await FirstOfEachName(self._connection, self._settings, number, overtaken).listing()
+            async def listing(self, overtaken):
+                return await FirstOfEachName(self._connection, self._settings, overtaken).listing()
 
             async def call(self, definition, arguments):
                 return await super().call(definition.judge, arguments)
