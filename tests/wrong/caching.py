@@ -79,7 +79,7 @@ class LastArrivalWins(Client):
     """Of two listings the one that arrives last is kept."""
 
     class tool_list_type(ToolList):
-        def superseded(self, listing):
+        def superseded(self, flight):
             return False
 
 
