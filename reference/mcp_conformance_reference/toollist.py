@@ -154,7 +154,7 @@ class ToolList:
         """Keep a listing that has arrived, unless it is of the past.
 
         Returns:
-            The list to hand to whoever waited; None if the listing is of the past, and none came after it.
+            The list to hand to whoever waited; None if it was invalidated since the walk asked.
         """
         if self.overtaken(flight):
             return None

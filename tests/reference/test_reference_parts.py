@@ -504,6 +504,28 @@ def test_a_verb_that_waits_for_a_connection_that_never_holds_ends_in_an_error(er
     play(script)
 
 
+def test_a_list_that_ends_before_its_waiter_wakes_is_asked_for_again(era: str) -> None:
+    async def script() -> None:
+        peer = Peer(era, "old")
+
+        class EndsOnce(ToolList):
+            def write(self, flight: Any, listing: Any) -> Any:
+                written = super().write(flight, listing)
+                if peer.lists == 1:
+                    peer.has("new")
+                    self.invalidate()
+                return written
+
+        class Client(ReferenceClient):
+            tool_list_type = EndsOnce
+
+        async with Client(peer.streams, era=era) as client:
+            assert await client.names() == ["new"]
+            assert peer.lists == 2
+
+    play(script)
+
+
 def test_parts_are_replaced_by_naming_others(era: str) -> None:
     class FirstPage(Walk):
         def ends(self, page: Any) -> bool:
