@@ -13,7 +13,6 @@ from mcp_conformance_reference.handles import ListedTool
 from mcp_conformance_reference.results import CallResult
 from mcp_conformance_reference.settings import Settings
 from mcp_conformance_reference.toollist import ToolList
-from mcp_conformance_reference.walk import Listing
 
 __all__ = ["Caller", "Plan"]
 
@@ -61,27 +60,28 @@ class Caller:
             CheckFailed: The tool ran; its result is in the error.
         """
         copied = plain_copy({} if arguments is None else arguments)
-        connection, listing = await self.ready()
-        plan = self.plan(tool, listing)
+        connection = await self.ready()
+        plan = self.plan(tool)
         result = self.read(plan, await self.send(connection, plan, copied))
         return self.judge(plan, result)
 
-    async def ready(self) -> tuple[Connection, Listing]:
-        """A live connection and the newest listing of it, with nothing awaited since both were true.
+    async def ready(self) -> Connection:
+        """A live connection whose tools are known, with nothing awaited since both were true.
 
         Raises:
             ListFailed, DialFailed, ConnectionLost: There is none to be had.
         """
         for _ in range(self._settings.max_walks):
             connection = await self._dialler.connected()
-            listing = await self._tools.known(connection)
-            if listing.connection is connection and connection.alive and not self._tools.stale():
-                return connection, listing
+            if not self._tools.known(connection):
+                await self._tools.current()
+            if self._tools.known(connection) and connection.alive:
+                return connection
         raise ConnectionLost(
             f"{self._settings.name}: connection and tools never held still; nothing was sent, try again"
         )
 
-    def plan(self, tool: ListedTool | str, listing: Listing) -> Plan:
+    def plan(self, tool: ListedTool | str) -> Plan:
         """Decide what is sent and what judges the answer.
 
         Raises:
@@ -89,12 +89,12 @@ class Caller:
             SchemaUnusable: The output schema cannot judge anything.
         """
         if isinstance(tool, str):
-            name, definition = tool, self.definition_of_name(tool, listing)
+            name, definition = tool, self.definition_of_name(tool)
         else:
-            name, definition = tool.name, self.definition_of_handle(tool, listing)
+            name, definition = tool.name, self.definition_of_handle(tool)
         return Plan(name, definition, None if definition is None else self.check(definition))
 
-    def definition_of_name(self, name: str, listing: Listing) -> Definition | None:
+    def definition_of_name(self, name: str) -> Definition | None:
         """For a name, the newest definition counts.
 
         Returns:
@@ -103,18 +103,18 @@ class Caller:
         Raises:
             StaleTool: It was listed with one, and the newest listing lacks it.
         """
-        known = listing.definition(name)
+        known = self._tools.listed.definition(name)
         if known is None and self._tools.ever_promised(name):
             raise StaleTool(name, "it was listed with an output schema, and the newest listing lacks it")
         return known
 
-    def definition_of_handle(self, tool: ListedTool, listing: Listing) -> Definition:
+    def definition_of_handle(self, tool: ListedTool) -> Definition:
         """For a tool that was handed out, the definition it was minted from counts.
 
         Raises:
             StaleTool: The newest listing lacks it, or shows it otherwise.
         """
-        known = listing.definition(tool.name)
+        known = self._tools.listed.definition(tool.name)
         if known is None:
             raise StaleTool(tool.name, "the newest listing lacks it")
         if known.canonical != tool.definition.canonical:
@@ -156,7 +156,7 @@ class Caller:
         except CallFailed:
             raise
         except RequestFailed as error:
-            raise CallFailed(plan.name, error.message, code=error.code, data=error.data) from error
+            raise CallFailed.of(plan.name, error) from error
 
     def read(self, plan: Plan, raw: dict[str, Any]) -> CallResult:
         """Read a raw result.
@@ -164,10 +164,7 @@ class Caller:
         Raises:
             CallFailed: It is none.
         """
-        try:
-            return CallResult.read(raw)
-        except ValueError as error:
-            raise CallFailed(plan.name, str(error)) from error
+        return CallResult.read(plan.name, raw)
 
     def judge(self, plan: Plan, result: CallResult) -> CallResult:
         """Give a result back, if it keeps what was promised when the call left.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Protocol, get_args
@@ -11,6 +11,7 @@ from typing import Any, Protocol, get_args
 import anyio
 
 from mcp_conformance_reference.connection import OpenStreams
+from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.definitions import Definition, plain_copy
 from mcp_conformance_reference.errors import ClientClosed, StaleTool, VerbTimeout
 from mcp_conformance_reference.handles import ListedTool
@@ -20,7 +21,7 @@ from mcp_conformance_reference.results import CallResult
 from mcp_conformance_reference.rounds import Answers
 from mcp_conformance_reference.sdk import Era
 from mcp_conformance_reference.settings import LogMessage, Settings
-from mcp_conformance_reference.walk import LeftOut, Listing
+from mcp_conformance_reference.walk import LeftOut
 
 __all__ = ["Clock", "ReferenceClient"]
 
@@ -133,7 +134,7 @@ class ReferenceClient(Parts):
         """
         if self._closed:
             self._closed, self._life = False, None
-        async with self.verb("connect") as life:
+        with self.verb("connect") as life:
             await life.dialler.connected()
 
     async def reconnect(self) -> None:
@@ -144,7 +145,7 @@ class ReferenceClient(Parts):
         Raises:
             DialFailed, ClientClosed, VerbTimeout: As for `connect`.
         """
-        async with self.verb("reconnect") as life:
+        with self.verb("reconnect") as life:
             await life.dialler.reconnect()
 
     async def close(self) -> None:
@@ -165,8 +166,8 @@ class ReferenceClient(Parts):
             ListFailed: A page failed, or the pages have no end.
             DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
         """
-        async with self.verb("list_tools") as life:
-            return self.hand_out(life, await life.tools.current())
+        with self.verb("list_tools") as life:
+            return self.hand_out(await life.tools.current())
 
     async def call_tool(self, tool: ListedTool | str, arguments: dict[str, Any] | None = None) -> CallResult:
         """Call one tool, once.
@@ -187,7 +188,7 @@ class ReferenceClient(Parts):
             DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
             ValueError: The arguments are not plain JSON.
         """
-        async with self.verb("call_tool") as life:
+        with self.verb("call_tool") as life:
             if isinstance(tool, ListedTool) and not tool.handed_out_by(self):
                 raise StaleTool(tool.name, "it was handed out by another client")
             return await life.caller.call(tool, arguments)
@@ -199,8 +200,8 @@ class ReferenceClient(Parts):
             StaleTool: It is not listed.
             ListFailed, DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As for `list_tools`.
         """
-        async with self.verb("bind") as life:
-            for tool in self.hand_out(life, await life.tools.current()):
+        with self.verb("bind") as life:
+            for tool in self.hand_out(await life.tools.current()):
                 if tool.name == name:
                     return tool
             raise StaleTool(name, "the newest listing lacks it")
@@ -211,7 +212,7 @@ class ReferenceClient(Parts):
         Raises:
             ListFailed, DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As for `list_tools`.
         """
-        async with self.verb("refresh") as life:
+        with self.verb("refresh") as life:
             await life.tools.refresh()
 
     def invalidate(self) -> None:
@@ -235,8 +236,9 @@ class ReferenceClient(Parts):
 
     async def left_out(self) -> list[LeftOut]:
         """The entries of the listing that are no tools, each with a reason."""
-        async with self.verb("left_out") as life:
-            return deepcopy(list((await life.tools.current()).left_out))
+        with self.verb("left_out") as life:
+            await life.tools.current()
+            return deepcopy(life.tools.left_out)
 
     def accessors(self) -> dict[str, Callable[[], Awaitable[list[Any]]]]:
         """Every other way to read the tools, by name. All of them read one and the same listing."""
@@ -244,14 +246,12 @@ class ReferenceClient(Parts):
 
     # -- inside --------------------------------------------------------------------------------------------
 
-    def hand_out(self, life: Life, listing: Listing) -> list[ListedTool]:
-        """The tools of a listing, as users get them."""
-        return [
-            self.handle_type(known, life.tools.id, listing.generation, self) for known in listing.definitions
-        ]
+    def hand_out(self, listed: DefinitionList) -> list[ListedTool]:
+        """The tools of a list, as users get them."""
+        return [self.handle_type(listed.bind(known), self) for known in listed.all()]
 
-    @asynccontextmanager
-    async def verb(self, verb: str) -> AsyncIterator[Life]:
+    @contextmanager
+    def verb(self, verb: str) -> Iterator[Life]:
         """Run one verb in the life of its beginning, within the limit, everything it needs included."""
         if self._closed:
             raise ClientClosed(f"{self._settings.name}: the client is closed; connect() opens it again")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = ["Definition", "canonical", "definition_of", "plain_copy"]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def plain_copy(value: Any) -> Any:
@@ -20,27 +23,35 @@ def plain_copy(value: Any) -> Any:
     Raises:
         ValueError: The data holds anything else, or holds itself; the text names where.
     """
-    return _copy(value, "$", ())
+    return _copy(value, (), ())
 
 
-def _copy(value: Any, where: str, above: tuple[int, ...]) -> Any:
+def _copy(value: Any, where: tuple[Any, ...], above: tuple[int, ...]) -> Any:
     kind = type(value)
-    if value is None or kind in (bool, int):
+    if value is None or kind is int or kind is bool:
         return value
     if kind is str:
-        if any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise ValueError(f"{where} holds half a surrogate pair, which is no text")
+        if not value.isascii() and _SURROGATE.search(value):
+            raise ValueError(f"{_named(where)} holds half a surrogate pair, which is no text")
         return value
     if kind is float and math.isfinite(value):
         return value
     if id(value) in above:
-        raise ValueError(f"{where} holds itself")
+        raise ValueError(f"{_named(where)} holds itself")
     inside = (*above, id(value))
     if kind is list:
-        return [_copy(item, f"{where}[{index}]", inside) for index, item in enumerate(value)]
+        return [_copy(item, (where, index), inside) for index, item in enumerate(value)]
     if kind is dict and all(type(key) is str for key in value):
-        return {key: _copy(item, f"{where}.{key}", inside) for key, item in value.items()}
-    raise ValueError(f"{where} is {value!r}, which is not plain JSON")
+        return {key: _copy(item, (where, key), inside) for key, item in value.items()}
+    raise ValueError(f"{_named(where)} is {value!r}, which is not plain JSON")
+
+
+def _named(where: tuple[Any, ...]) -> str:
+    """A place as text: it is only made where something is wrong there."""
+    if not where:
+        return "$"
+    outside, key = where
+    return f"{_named(outside)}[{key}]" if isinstance(key, int) else f"{_named(outside)}.{key}"
 
 
 def canonical(value: Any) -> str:

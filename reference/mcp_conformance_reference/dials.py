@@ -55,13 +55,16 @@ async def pooled_session(
     """
     closed = anyio.Event()
 
+    def sent(frame: Frame) -> None:
+        """Messages are the session's own business."""
+
     async def heard(frame: Frame) -> None:
         """Messages are the session's own business."""
 
     async with open_streams() as (read, write):
         session = open_session(
             ReadTap(read, heard, closed.set),
-            WriteTap(write, heard, lambda frame: None, closed.set),
+            WriteTap(write, sent, sent, closed.set),
             client_info=dict(client_info),
             log_level=None,
         )

@@ -21,7 +21,7 @@ Each message ends with what to do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from mcp_conformance_reference.results import CallResult
@@ -41,6 +41,9 @@ __all__ = [
     "VerbTimeout",
     "WalkUnbounded",
 ]
+
+
+Failed = TypeVar("Failed", bound="RequestFailed")
 
 
 class ClientError(Exception):
@@ -95,6 +98,11 @@ class RequestFailed(ClientError):
         self.code = code
         self.message = message
         self.data = data
+
+    @classmethod
+    def of(cls: type[Failed], what: str, error: RequestFailed) -> Failed:
+        """The failure of what a request was for."""
+        return cls(what, error.message, code=error.code, data=error.data)
 
 
 class ListFailed(RequestFailed):

@@ -134,11 +134,11 @@ class Exchange:
 
     # -- heard on the wire, in its order -------------------------------------------------------------------
 
-    async def leaving(self, frame: Frame) -> None:
+    def leaving(self, frame: Frame) -> None:
         """The SDK is about to write a message."""
         request = Request.current()
         if request is not None and frame.method is not None and frame.id is not None:
-            await request.leaving(frame.id)
+            request.leaving(frame.id)
             self._by_id[str(frame.id)] = request  # as the SDKs do: "7" answers 7
 
     def departed(self, frame: Frame) -> None:

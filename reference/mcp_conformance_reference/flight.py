@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from mcp_conformance_reference.connection import Connection
+from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.tasks import Shared
 from mcp_conformance_reference.walk import Listing
 
 __all__ = ["Flight"]
 
 
-class Flight(Shared["Listing | None"]):
+class Flight(Shared["DefinitionList | None"]):
     """One walk in a task of the client's own; whoever needs the same listing waits for it.
 
     Args:
@@ -20,22 +21,24 @@ class Flight(Shared["Listing | None"]):
 
     Attributes:
         number: Its place in the order of walks.
+        listing: What it brought, once that is kept; empty before that.
         connection: The connection it asks on, None until it is about to ask.
-        began: How often the list had been invalidated by then.
+        began: The generation of the list by then; a walk that has not been overtaken goes along with a write.
         coverage: What stood for hearing of changes by then.
     """
 
-    def __init__(self, work: Callable[[Flight], Awaitable[Listing | None]], number: int) -> None:
+    def __init__(self, work: Callable[[Flight], Awaitable[DefinitionList | None]], number: int) -> None:
         super().__init__(lambda: work(self), f"mcp walk {number}")
         self.number = number
+        self.listing = Listing((), ())
         self.connection: Connection | None = None
         self.began = 0
         self.coverage: object | None = None
 
-    def leaves(self, connection: Connection, invalidations: int) -> None:
+    def leaves(self, connection: Connection, generation: int) -> None:
         """It asks for its first page now: what changes from here on changes behind its back."""
         self.connection = connection
-        self.began = invalidations
+        self.began = generation
         self.coverage = connection.coverage()
 
     @property

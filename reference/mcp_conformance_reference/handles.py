@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from mcp_conformance_reference.definitionlist import Binding
 from mcp_conformance_reference.definitions import Definition
 from mcp_conformance_reference.results import CallResult
 
@@ -21,20 +22,16 @@ class ListedTool:
     """One tool of one listing. Everything it shows is a fresh copy: editing it changes nothing else.
 
     Args:
-        definition: The definition it was minted from.
-        list_id: The tool list it belongs to.
-        generation: The generation of that list at the time.
+        binding: The definition it was minted from, and the list that it was taken from.
         owner: The client that handed it out, and calls it.
     """
 
-    def __init__(self, definition: Definition, list_id: int, generation: int, owner: Calls) -> None:
-        self._definition = definition
-        self._list_id = list_id
-        self._generation = generation
+    def __init__(self, binding: Binding, owner: Calls) -> None:
+        self._binding = binding
         self._owner = owner
 
     def __repr__(self) -> str:
-        return f"<ListedTool {self.name!r} of list {self._list_id}, generation {self._generation}>"
+        return f"<ListedTool {self.name!r} of list {self.list_id}, generation {self.generation}>"
 
     async def __call__(self, arguments: dict[str, Any] | None = None) -> CallResult:
         """Call the tool; see `ReferenceClient.call_tool`."""
@@ -47,27 +44,27 @@ class ListedTool:
     @property
     def definition(self) -> Definition:
         """The frozen definition."""
-        return self._definition
+        return self._binding.definition
 
     @property
     def list_id(self) -> int:
         """The tool list it belongs to."""
-        return self._list_id
+        return self._binding.list_id
 
     @property
     def generation(self) -> int:
         """The generation of that list when it was handed out."""
-        return self._generation
+        return self._binding.generation
 
     @property
     def name(self) -> str:
         """The name, exactly as listed."""
-        return self._definition.name
+        return self._binding.name
 
     @property
     def listed(self) -> dict[str, Any]:
         """The whole entry as listed."""
-        return self._definition.listed
+        return self.definition.listed
 
     @property
     def title(self) -> Any:

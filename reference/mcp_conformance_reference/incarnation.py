@@ -12,9 +12,9 @@ from mcp_conformance_reference.errors import CallFailed, ConnectionLost, Request
 from mcp_conformance_reference.notices import Notices
 from mcp_conformance_reference.results import CallResult
 from mcp_conformance_reference.settings import Settings
-from mcp_conformance_reference.walk import LeftOut, Listing, Page, Walk
+from mcp_conformance_reference.walk import Listing, Walk
 
-__all__ = ["Incarnation", "WholeWalk", "WrappedTool"]
+__all__ = ["Incarnation", "WrappedTool"]
 
 
 class WrappedTool:
@@ -48,23 +48,6 @@ class WrappedTool:
         if not self._good(self):
             raise StaleTool(self.name, "the list it belongs to has moved on")
         return await self._client.call(self.definition, copied)
-
-
-class WholeWalk(Walk):
-    """A walk that gives every entry, also those of one name: which of them counts is for the list to say."""
-
-    def collect(self, pages: list[Page]) -> tuple[tuple[Definition, ...], tuple[LeftOut, ...]]:
-        """The tools of all pages in the server's order, and what is no tool."""
-        read = [self.read_entry(entry) for page in pages for entry in page.entries]
-        tools = tuple(each for each in read if isinstance(each, Definition))
-        return tools, tuple(each for each in read if isinstance(each, LeftOut))
-
-    def read_entry(self, entry: Any) -> Definition | LeftOut:
-        """Freeze one entry; one that is nested too deeply to be copied is no tool either."""
-        try:
-            return super().read_entry(entry)
-        except RecursionError:
-            return LeftOut(entry, "it is nested too deeply")
 
 
 class Incarnation:
@@ -111,13 +94,13 @@ class Incarnation:
         if not self._calls:
             await self.close()
 
-    async def listing(self, number: int, overtaken: Callable[[], bool]) -> Listing | None:
+    async def listing(self, overtaken: Callable[[], bool]) -> Listing | None:
         """One listing, all its pages; None if `overtaken` said so between two of them.
 
         Raises:
             ListFailed, ConnectionLost: It failed.
         """
-        return await WholeWalk(self._connection, self._settings, number, overtaken).listing()
+        return await Walk(self._connection, self._settings, overtaken).listing()
 
     async def call(self, definition: Definition, arguments: dict[str, Any]) -> CallResult:
         """Call a tool once, and judge its answer by this very definition, whatever is listed meanwhile.
@@ -132,12 +115,10 @@ class Incarnation:
         self._calls += 1
         try:
             raw = await self._connection.ask("tools/call", {"name": definition.name, "arguments": arguments})
-            return check.judge(CallResult.read(raw))
         except RequestFailed as error:
-            raise CallFailed(definition.name, error.message, code=error.code, data=error.data) from error
-        except ValueError as error:
-            raise CallFailed(definition.name, str(error)) from error
+            raise CallFailed.of(definition.name, error) from error
         finally:
             self._calls -= 1
             if self._retired and not self._calls:
                 await self.close()
+        return check.judge(CallResult.read(definition.name, raw))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
-import anyio
-import anyio.lowlevel
-
 from mcp_conformance_reference.sdk import Frame, SdkSession
-from mcp_conformance_reference.tasks import Shared
+from mcp_conformance_reference.tasks import Moment, Shared
 
 __all__ = ["Request"]
 
@@ -44,13 +42,11 @@ class Request(Shared[dict[str, Any]]):
         on_given_up: Callable[[Request], None],
         on_finished: Callable[[Request], None],
     ) -> None:
-        super().__init__(self._send, f"mcp {method}")
+        super().__init__(partial(session.ask, method, params), f"mcp {method}")
         self.method = method
-        self.params = params
         self.id: str | int | None = None
         self.answered = False
-        self.gone = anyio.Event()
-        self._session = session
+        self.gone = Moment()
         self._writing = False
         self._given_up = False
         self._on_given_up = on_given_up
@@ -66,13 +62,8 @@ class Request(Shared[dict[str, Any]]):
         """Let the running task send no request: it was started from one that did."""
         _current.set(None)
 
-    async def _send(self) -> dict[str, Any]:
-        _current.set(self)
-        return await self._session.ask(self.method, self.params)
-
-    async def leaving(self, request_id: str | int) -> None:
-        """The SDK is about to write it. Raises the cancellation if it was given up in time."""
-        await anyio.lowlevel.checkpoint_if_cancelled()
+    def leaving(self, request_id: str | int) -> None:
+        """The SDK is about to write it."""
         self.id = request_id
         self._writing = True
 
@@ -103,6 +94,7 @@ class Request(Shared[dict[str, Any]]):
             self._on_given_up(self)
 
     async def _run(self) -> None:
+        _current.set(self)
         try:
             await super()._run()
         finally:

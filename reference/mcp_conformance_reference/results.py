@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcp_conformance_reference.errors import CallFailed
+
 __all__ = ["CallResult"]
 
 
@@ -35,18 +37,18 @@ class CallResult:
         return "\n".join(str(block["text"]) for block in blocks if "text" in block)
 
     @classmethod
-    def read(cls, raw: dict[str, Any]) -> CallResult:
-        """Read a raw result, which is its caller's from then on: nothing is copied.
+    def read(cls, tool: str, raw: dict[str, Any]) -> CallResult:
+        """Read the raw result of a tool, which is its caller's from then on: nothing is copied.
 
         Raises:
-            ValueError: The result is not one: its content is no list, or it is not complete.
+            CallFailed: The result is not one: its content is no list, or it is not complete.
         """
         kind = raw.get("resultType", "complete")
         if kind != "complete":
-            raise ValueError(f"the result is of type {kind!r}, which this client does not serve")
+            raise CallFailed(tool, f"the result is of type {kind!r}, which this client does not serve")
         content = raw.get("content", [])
         if not isinstance(content, list):
-            raise ValueError(f"its content is {content!r}, not a list")
+            raise CallFailed(tool, f"its content is {content!r}, not a list")
         meta = raw.get("_meta")
         return cls(
             content=content,

@@ -114,15 +114,16 @@ def open_session(
 def frame_of(item: Any) -> Frame | None:
     """Look at what the SDK's streams carry; None for an exception that a transport put there."""
     message = getattr(item, "message", None)
-    root = getattr(message, "root", message)  # 1.x wraps the union in a root model
-    if root is None:
+    if not hasattr(message, "__dict__"):
         return None
-    params = getattr(root, "params", None)
+    fields = vars(message)  # a model is slow to say that it lacks an attribute
+    fields = vars(fields["root"]) if "root" in fields else fields  # 1.x wraps the union in a root model
+    params = fields.get("params")
     return Frame(
-        method=getattr(root, "method", None),
-        id=getattr(root, "id", None),
+        method=fields.get("method"),
+        id=fields.get("id"),
         params=params if isinstance(params, dict) else {},
-        error_code=getattr(getattr(root, "error", None), "code", None),
+        error_code=getattr(fields.get("error"), "code", None),
     )
 
 

@@ -14,7 +14,6 @@ Source: the seed pool/definitions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
 
 import anyio
 
@@ -66,7 +65,6 @@ class Serving:
         self._tenant = tenant
         self._ttl = ttl
         self._limit = limit
-        self._numbers = count(1)
 
     def entry(self) -> SharedEntry | None:
         """The shared entry of this context if there is one; it is not made for the asking."""
@@ -150,7 +148,7 @@ class Serving:
             ListFailed, ConnectionLost, VerbTimeout: It failed.
         """
         with anyio.move_on_after(self._limit):
-            return await client.listing(next(self._numbers), overtaken)
+            return await client.listing(overtaken)
         raise VerbTimeout(self._settings.name, "tools/list", self._limit)
 
     def overtaken(self, served: DefinitionList, flight: ListFlight) -> bool:

@@ -81,7 +81,7 @@ class WriteTap:
     def __init__(
         self,
         stream: Any,
-        leaving: Callable[[Frame], Awaitable[None]],
+        leaving: Callable[[Frame], None],
         departed: Callable[[Frame], None],
         hung_up: Callable[[], None],
     ) -> None:
@@ -104,7 +104,7 @@ class WriteTap:
         """Send one message, like the stream under this."""
         frame = frame_of(item)
         if frame is not None:
-            await self._leaving(frame)
+            self._leaving(frame)
         try:
             await self._stream.send(item)
         except HungUp:

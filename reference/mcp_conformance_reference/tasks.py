@@ -3,39 +3,66 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar, cast
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Generic, TypeVar, cast
 
 import anyio
+import anyio.lowlevel
 
-__all__ = ["Asides", "Shared", "spawn"]
+__all__ = ["Asides", "Moment", "Shared", "spawn"]
 
 T = TypeVar("T")
 
 _running: set[asyncio.Task[None]] = set()  # the loop itself holds its tasks by weak references only
 
 
-def spawn(body: Callable[[], Awaitable[None]], name: str) -> None:
+def spawn(body: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
     """Run `body` in a task that belongs to no caller, so that no caller's cancellation reaches it.
 
     Args:
         body: Runs to its end; must not raise an ordinary exception.
         name: The task's name, for whoever looks at a list of tasks.
     """
-
-    async def run() -> None:
-        await body()
-
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         import trio  # type: ignore[import-not-found, unused-ignore]  # only ever reached on its loop
 
-        trio.lowlevel.spawn_system_task(run, name=name)
+        trio.lowlevel.spawn_system_task(body, name=name)
         return
-    task = loop.create_task(run(), name=name)
+    task = loop.create_task(body(), name=name)
     _running.add(task)
     task.add_done_callback(_running.discard)
+
+
+class Moment:
+    """Something that happens once: an event that is only made where somebody waits for it.
+
+    Most moments of a call are waited for by nobody, or have passed by then.
+    """
+
+    def __init__(self) -> None:
+        self._passed = False
+        self._event: anyio.Event | None = None
+
+    def is_set(self) -> bool:
+        """Whether it has happened."""
+        return self._passed
+
+    def set(self) -> None:
+        """It happens now."""
+        self._passed = True
+        if self._event is not None:
+            self._event.set()
+
+    async def wait(self) -> None:
+        """Wait for it."""
+        if self._passed:
+            await anyio.lowlevel.checkpoint()
+            return
+        if self._event is None:
+            self._event = anyio.Event()
+        await self._event.wait()
 
 
 class Shared(Generic[T]):
@@ -52,11 +79,11 @@ class Shared(Generic[T]):
         self._work = work
         self._name = name
         self._scope = anyio.CancelScope()
-        self._settled = anyio.Event()
+        self._settled = Moment()
         self._waiting = 0
         self._value: T | None = None
         self._error: BaseException | None = None
-        self.finished = anyio.Event()
+        self.finished = Moment()
 
     @property
     def settled(self) -> bool:

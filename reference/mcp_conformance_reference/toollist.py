@@ -1,20 +1,23 @@
-"""The list of tools of one client: what is kept, how long it is served, what a late answer may change."""
+"""The list of tools of one client: a definition list, how long it is served, and which walks may write it.
+
+A definition list by itself knows one listing at a time, and one time limit. A client's listings may pass each
+other, because a refresh asks although a walk is under way; and their lifetimes are the server's to give.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from itertools import count
 
 from mcp_conformance_reference.connection import Connection
+from mcp_conformance_reference.definitionlist import DefinitionList
+from mcp_conformance_reference.definitions import Definition
 from mcp_conformance_reference.errors import ClientClosed, ListFailed
 from mcp_conformance_reference.flight import Flight
 from mcp_conformance_reference.settings import Settings
-from mcp_conformance_reference.walk import Listing
+from mcp_conformance_reference.walk import LeftOut, Listing
 
 __all__ = ["ToolList"]
-
-_list_ids = count(1)
 
 
 class ToolList:
@@ -29,28 +32,29 @@ class ToolList:
         settings: The client's measures.
 
     Attributes:
-        id: A number that no other list of this process has.
-        generation: Moves with every invalidation, and with every listing that differs from the one before.
-        newest: The last good listing, fresh or not; None before the first.
+        listed: What was listed last, fresh or not; it has the generations.
+        newest: The walk that brought that; None before the first good listing.
     """
 
     def __init__(self, connected: Callable[[], Awaitable[Connection]], settings: Settings) -> None:
-        self.id = next(_list_ids)
-        self.generation = 0
-        self.newest: Listing | None = None
+        self.listed = DefinitionList()
+        self.newest: Flight | None = None
         self._connected = connected
         self._settings = settings
-        self._invalidations = 0
-        self._kept_at = -1
         self._numbers = count(1)
         self._flights: set[Flight] = set()
         self._latest: Flight | None = None
         self._ever_promised: set[str] = set()
 
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """The entries of the newest listing that are no tools, each with a reason."""
+        return [] if self.newest is None else list(self.newest.listing.left_out)
+
     # -- serving -------------------------------------------------------------------------------------------
 
-    async def current(self) -> Listing:
-        """The listing to hand out now: the kept one while it may be served, else a new one.
+    async def current(self) -> DefinitionList:
+        """The list to hand out now: the kept one while it may be served, else listed anew.
 
         Raises:
             ListFailed: The listing failed. What was known stays known, and the next call asks again.
@@ -58,58 +62,50 @@ class ToolList:
         """
         return await self._served_or_fetched(self.servable, self.joinable)
 
-    async def refresh(self) -> Listing:
-        """A listing that is asked for after this call, whatever is kept.
+    async def refresh(self) -> DefinitionList:
+        """The list, asked for after this call, whatever is kept.
 
         Raises:
             ListFailed, DialFailed, ConnectionLost: As for `current`.
         """
         return await self._served_or_fetched(lambda: None, self.unsent)
 
-    async def known(self, connection: Connection) -> Listing:
-        """The newest listing of this connection that no invalidation came after, lapsed or not.
-
-        It is what calls are judged by: a lapse alone is no reason to ask before each call.
-
-        Raises:
-            ListFailed, DialFailed, ConnectionLost: As for `current`, where there is none yet.
-        """
-        newest = self.newest
-        if newest is not None and newest.connection is connection and not self.stale():
-            return newest
-        return await self.current()
-
     async def _served_or_fetched(
-        self, served: Callable[[], Listing | None], joined: Callable[[], Flight | None]
-    ) -> Listing:
+        self, served: Callable[[], DefinitionList | None], joined: Callable[[], Flight | None]
+    ) -> DefinitionList:
         for _ in range(self._settings.max_walks):
-            listing = served()
-            if listing is None:
-                listing = await (joined() or self.begin()).wait()
-            if listing is not None:
-                return listing
+            kept = served()
+            if kept is not None:
+                return kept
+            written = await (joined() or self.begin()).wait()
+            if written is not None and not written.stale:
+                return written
         raise ListFailed(
             "tools/list", f"the tools changed during each of {self._settings.max_walks} walks (max_walks)"
         )
 
-    def servable(self) -> Listing | None:
-        """The kept listing, if it may be handed out without asking. An empty one is a listing too."""
-        kept = self.newest
-        if kept is None or self.stale() or not self.covered(kept) or not self.fresh(kept):
+    def servable(self) -> DefinitionList | None:
+        """The list, if it may be handed out without asking. An empty one is a list too."""
+        newest = self.newest
+        if newest is None or self.listed.stale or not self.covered(newest) or not self.fresh(newest):
             return None
-        return kept
+        return self.listed
 
-    def stale(self) -> bool:
-        """Whether the list was invalidated since the newest listing was asked for."""
-        return self._kept_at != self._invalidations
+    def known(self, connection: Connection) -> bool:
+        """Whether the list is of this connection and no invalidation came after it, lapsed or not.
 
-    def covered(self, listing: Listing) -> bool:
+        It is what calls are judged by: a lapse alone is no reason to ask before each call.
+        """
+        return self.newest is not None and self.newest.connection is connection and not self.listed.stale
+
+    def covered(self, newest: Flight) -> bool:
         """Whether every change since would have been heard of: same connection, no gap in what is heard."""
-        return listing.coverage is not None and listing.coverage == listing.connection.coverage()
+        return newest.coverage is not None and newest.still_covered()
 
-    def fresh(self, listing: Listing) -> bool:
+    def fresh(self, newest: Flight) -> bool:
         """Whether its lifetime still runs: at the very end of it, it has lapsed."""
-        return listing.expires_at is None or self._settings.now() < listing.expires_at
+        expires_at = newest.listing.expires_at
+        return expires_at is None or self._settings.now() < expires_at
 
     # -- fetching ------------------------------------------------------------------------------------------
 
@@ -137,18 +133,16 @@ class ToolList:
         flight.start()
         return flight
 
-    async def fetch(self, flight: Flight) -> Listing | None:
+    async def fetch(self, flight: Flight) -> DefinitionList | None:
         """Walk, and keep what comes of it.
 
         Returns:
-            The listing for whoever waits for this walk; None if a change overtook it.
+            The list for whoever waits for this walk; None if a change overtook it.
         """
         try:
             connection = await self._connected()
-            flight.leaves(connection, self._invalidations)
-            walk = self._settings.parts.walk_type(
-                connection, self._settings, flight.number, lambda: self.overtaken(flight)
-            )
+            flight.leaves(connection, self.listed.generation)
+            walk = self._settings.parts.walk_type(connection, self._settings, lambda: self.overtaken(flight))
             listing = await walk.listing()
             return None if listing is None else self.write(flight, listing)
         finally:
@@ -156,38 +150,41 @@ class ToolList:
 
     # -- writing -------------------------------------------------------------------------------------------
 
-    def write(self, flight: Flight, listing: Listing) -> Listing | None:
+    def write(self, flight: Flight, listing: Listing) -> DefinitionList | None:
         """Keep a listing that has arrived, unless it is of the past.
 
         Returns:
-            The listing to hand to whoever waited; None if there is none yet.
+            The list to hand to whoever waited; None if it was invalidated since the walk asked.
         """
         if self.overtaken(flight):
             return None
-        if not self.superseded(listing):
-            self.keep(listing)
-        return self.newest
+        if not self.superseded(flight):
+            self.keep(flight, listing)
+        return self.listed
 
     def overtaken(self, flight: Flight) -> bool:
         """Whether the list was invalidated since the walk asked: its answer is a truth of the past."""
-        return flight.began != self._invalidations
+        return flight.began != self.listed.generation
 
-    def superseded(self, listing: Listing) -> bool:
+    def superseded(self, flight: Flight) -> bool:
         """Whether a listing that was asked for later has been kept already."""
-        return self.newest is not None and self.newest.number > listing.number
+        return self.newest is not None and self.newest.number > flight.number
 
-    def keep(self, listing: Listing) -> None:
-        """Make a listing the newest. The generation moves if nothing has moved it and the tools differ."""
-        if self.newest is None or (not self.stale() and listing.differs(self.newest)):
-            self.generation += 1
-        self.newest = replace(listing, generation=self.generation)
-        self._kept_at = self._invalidations
-        self._ever_promised.update(known.name for known in listing.definitions if known.promises_output)
+    def keep(self, flight: Flight, listing: Listing) -> None:
+        """Make a listing the newest. Of two entries of one name the first counts."""
+        standing = [each for each in self._flights if not self.overtaken(each)]
+        tools: dict[str, Definition] = {}
+        for known in listing.definitions:
+            tools.setdefault(known.name, known)
+        self.listed.write(flight.began, tools.values(), None, self._settings.now())
+        for each in standing:  # a write overtakes no walk: which of them counts, their order says
+            each.began = self.listed.generation
+        flight.listing, self.newest = listing, flight
+        self._ever_promised.update(name for name, known in tools.items() if known.promises_output)
 
     def invalidate(self) -> None:
         """The tools changed, or may have: nothing that was asked for before now is served any more."""
-        self._invalidations += 1
-        self.generation += 1
+        self.listed.invalidate()
 
     def ever_promised(self, name: str) -> bool:
         """Whether a tool of this name was ever listed with an output schema."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mcp_conformance_reference.connection import Connection
@@ -45,34 +45,14 @@ class Listing:
     """One complete answer to `tools/list`, all its pages.
 
     Attributes:
-        definitions: The tools in the server's order, each name once.
+        definitions: The tools in the server's order; one name may come twice.
         left_out: The entries that are no tools.
-        number: Its place in the order in which listings were asked for.
-        connection: The connection it came over.
-        coverage: What stood for hearing of changes when it was asked for; see `Connection.coverage`.
         expires_at: When it lapses, on the client's clock; None if only a notice ends it.
-        generation: The generation of the tool list that it was written in; 0 before that.
     """
 
     definitions: tuple[Definition, ...]
     left_out: tuple[LeftOut, ...]
-    number: int
-    connection: Connection = field(repr=False)
-    coverage: object | None = None
     expires_at: float | None = None
-    generation: int = 0
-
-    def definition(self, name: str) -> Definition | None:
-        """The definition of one name, None where it is not listed."""
-        return next((known for known in self.definitions if known.name == name), None)
-
-    def differs(self, other: Listing) -> bool:
-        """Whether it says anything else than another one."""
-        return self.canonical() != other.canonical()
-
-    def canonical(self) -> list[str]:
-        """The canonical texts of its definitions."""
-        return [known.canonical for known in self.definitions]
 
 
 class Walk:
@@ -81,16 +61,12 @@ class Walk:
     Args:
         connection: Where to ask.
         settings: The client's measures.
-        number: The place of this walk in the order of walks.
         overtaken: Says whether a change was heard of since the walk began.
     """
 
-    def __init__(
-        self, connection: Connection, settings: Settings, number: int, overtaken: Callable[[], bool]
-    ) -> None:
+    def __init__(self, connection: Connection, settings: Settings, overtaken: Callable[[], bool]) -> None:
         self._connection = connection
         self._settings = settings
-        self._number = number
         self._overtaken = overtaken
 
     async def listing(self) -> Listing | None:
@@ -103,7 +79,6 @@ class Walk:
             ListFailed: A page failed, or the pages have no end. There is no partial listing.
             ConnectionLost: The connection ended under the walk.
         """
-        coverage = self._connection.coverage()
         pages: list[Page] = []
         asked: set[str | None] = {None}
         page = await self.page(None)
@@ -116,21 +91,14 @@ class Walk:
             page = await self.page(page.next_cursor)
             pages.append(page)
         definitions, left_out = self.collect(pages)
-        return Listing(
-            definitions=definitions,
-            left_out=left_out,
-            number=self._number,
-            connection=self._connection,
-            coverage=coverage,
-            expires_at=self.expiry(pages),
-        )
+        return Listing(definitions, left_out, self.expiry(pages))
 
     async def page(self, cursor: str | None) -> Page:
         """Ask for one page."""
         try:
             raw = await self._connection.ask("tools/list", self.params(cursor))
         except RequestFailed as error:
-            raise ListFailed("tools/list", error.message, code=error.code, data=error.data) from error
+            raise ListFailed.of("tools/list", error) from error
         return self.read(raw)
 
     def params(self, cursor: str | None) -> dict[str, Any]:
@@ -184,16 +152,13 @@ class Walk:
             raise WalkUnbounded("tools/list", f"there are more than {limit} pages (max_pages)")
 
     def collect(self, pages: list[Page]) -> tuple[tuple[Definition, ...], tuple[LeftOut, ...]]:
-        """The tools of all pages in the server's order, the first of each name, and what is no tool."""
-        tools: dict[str, Definition] = {}
-        left_out: list[LeftOut] = []
-        for entry in (entry for page in pages for entry in page.entries):
-            read = self.read_entry(entry)
-            if isinstance(read, LeftOut):
-                left_out.append(read)
-            else:
-                tools.setdefault(read.name, read)
-        return tuple(tools.values()), tuple(left_out)
+        """The tools of all pages in the server's order, and what is no tool.
+
+        Which of two entries of one name counts is for the list to say.
+        """
+        read = [self.read_entry(entry) for page in pages for entry in page.entries]
+        tools = tuple(each for each in read if isinstance(each, Definition))
+        return tools, tuple(each for each in read if isinstance(each, LeftOut))
 
     def read_entry(self, entry: Any) -> Definition | LeftOut:
         """Freeze one entry; one that is no tool takes nothing else down."""
@@ -201,6 +166,8 @@ class Walk:
             return definition_of(entry)
         except ValueError as error:
             return LeftOut(entry, str(error))
+        except RecursionError:
+            return LeftOut(entry, "it is nested too deeply")
 
     def expiry(self, pages: list[Page]) -> float | None:
         """When the listing lapses: with the first page to lapse; never by time in the handshake era."""

@@ -21,8 +21,7 @@ from mcp_conformance_reference import (
     definition_of,
 )
 from mcp_conformance_reference.definitions import canonical, plain_copy
-from mcp_conformance_reference.incarnation import WholeWalk
-from mcp_conformance_reference.walk import LeftOut
+from mcp_conformance_reference.walk import LeftOut, Walk
 
 from tests.reference.peer import Peer, tool
 from tests.reference.virtual import play, settle
@@ -297,7 +296,7 @@ def test_an_entry_that_is_nested_without_end_in_sight_is_left_out() -> None:
         )
         async with Conversation(peer.streams) as talk:
             assert await talking(talk) == ["a", "deep", "z"]
-            walk = WholeWalk(talk.client._connection, talk._settings, 1, lambda: False)
+            walk = Walk(talk.client._connection, talk._settings, lambda: False)
             read = walk.read_entry({**tool("deep"), "x": deep})
             assert isinstance(read, LeftOut) and "nested" in read.reason
 

@@ -41,6 +41,24 @@ def test_calls_leave_nothing_behind(era: str) -> None:
     run(script)
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_calls_leave_nothing_to_the_garbage_collector(era: str) -> None:
+    async def script() -> None:
+        server = ScriptedServer(era)
+        server.has_tools(tool("a", "integer"))
+        async with ReferenceClient(server.dial().streams, era=era) as client:
+            await objects_after(50, client, server)
+            gc.disable()
+            try:
+                for n in range(CALLS):
+                    await client.call_tool("a", {"nonce": f"n{n}"})
+                assert gc.collect() < CALLS / 10
+            finally:
+                gc.enable()
+
+    run(script)
+
+
 def test_a_ledger_keeps_a_bounded_number_of_records() -> None:
     ledger = RequestLedger(limit=10)
     for _ in range(CALLS):

@@ -7,6 +7,7 @@ import gc
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -268,7 +269,7 @@ def test_an_answer_that_was_heard_is_handed_over_whatever_came_behind_it() -> No
 
         class Session:
             async def ask(self, method: str, params: Any) -> Any:
-                await exchange.leaving(Frame(method, 7, {}))
+                exchange.leaving(Frame(method, 7, {}))
                 exchange.departed(Frame(method, 7, {}))
                 await gate.wait()
                 return {"x": 1}
@@ -298,7 +299,7 @@ def test_taps_pass_on_what_they_do_not_understand() -> None:
         async def note(frame: Any) -> None:
             seen.append(frame)
 
-        writing = WriteTap(send, note, seen.append, lambda: seen.append("gone"))
+        writing = WriteTap(send, seen.append, seen.append, lambda: seen.append("gone"))
         reading = ReadTap(receive, note, lambda: seen.append("gone"))
         fault = ValueError("no message")
         await writing.send(fault)
@@ -487,8 +488,8 @@ def test_a_verb_that_waits_for_a_connection_that_never_holds_ends_in_an_error(er
         peer = Peer(era, "a")
 
         class Restless(ToolList):
-            async def known(self, connection: Any) -> Any:
-                found = await super().known(connection)
+            async def current(self) -> Any:
+                found = await super().current()
                 self.invalidate()
                 return found
 
@@ -499,6 +500,28 @@ def test_a_verb_that_waits_for_a_connection_that_never_holds_ends_in_an_error(er
             with pytest.raises(ConnectionLost, match="nothing was sent"):
                 await client.call_tool("a")
             assert (peer.lists, peer.calls) == (3, 0)
+
+    play(script)
+
+
+def test_a_list_that_ends_before_its_waiter_wakes_is_asked_for_again(era: str) -> None:
+    async def script() -> None:
+        peer = Peer(era, "old")
+
+        class EndsOnce(ToolList):
+            def write(self, flight: Any, listing: Any) -> Any:
+                written = super().write(flight, listing)
+                if peer.lists == 1:
+                    peer.has("new")
+                    self.invalidate()
+                return written
+
+        class Client(ReferenceClient):
+            tool_list_type = EndsOnce
+
+        async with Client(peer.streams, era=era) as client:
+            assert await client.names() == ["new"]
+            assert peer.lists == 2
 
     play(script)
 
@@ -537,13 +560,7 @@ def test_a_request_begun_on_a_closed_connection_is_refused(era: str) -> None:
 
 
 def _answer(at: int) -> Any:
-    class Message:
-        id = at
-
-    class Item:
-        message = Message()
-
-    return Item()
+    return SimpleNamespace(message=SimpleNamespace(id=at))
 
 
 def test_a_cancellation_that_finds_nobody_is_no_fault(era: str) -> None:

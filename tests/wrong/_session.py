@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from mcp import ClientSession
-from mcp_conformance_reference import CallResult, ListedTool, OutputCheck, definition_of
+from mcp_conformance_reference import Binding, CallResult, ListedTool, OutputCheck, definition_of
 from mcp_conformance_reference.generations import listings_of
 
 from pytest_mcp_conformance.adapters.mcp_session import page_params
@@ -58,7 +58,7 @@ class OverSession:
             page = settled.answer
             for tool in page.tools:
                 listed = tool.model_dump(by_alias=True, mode="json", exclude_none=True)
-                tools.append(ListedTool(definition_of(listed), 0, settled.generation, self))
+                tools.append(ListedTool(Binding(definition_of(listed), 0, settled.generation), self))
             cursor = page.next_cursor if hasattr(page, "next_cursor") else page.nextCursor
             if cursor is None:
                 return tools
@@ -84,7 +84,8 @@ class OverSession:
             return await self.session.call_tool(tool.name, arguments)
         check = OutputCheck(tool.definition)
         result = await self.send(tool.name, arguments)
-        check.judge(CallResult.read(result.model_dump(by_alias=True, mode="json", exclude_none=True)))
+        raw = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        check.judge(CallResult.read(tool.name, raw))
         return result
 
     def leans(self, tool):

@@ -58,7 +58,7 @@ class LifetimeOutlivesTheNotice(Client):
     class tool_list_type(ToolList):
         def servable(self):
             kept = self.newest
-            return kept if kept is not None and self.fresh(kept) and kept.connection.alive else None
+            return self.listed if kept is not None and self.fresh(kept) and kept.connection.alive else None
 
 
 @breaks(OVERTAKEN_LISTING_IS_DISCARDED)
@@ -69,13 +69,17 @@ class StoredOnArrival(Client):
         def overtaken(self, flight):
             return False
 
+        def keep(self, flight, listing):
+            flight.began = self.listed.generation
+            super().keep(flight, listing)
+
 
 @breaks(LATE_OLDER_LISTING_REPLACES_NOTHING)
 class LastArrivalWins(Client):
     """Of two listings the one that arrives last is kept."""
 
     class tool_list_type(ToolList):
-        def superseded(self, listing):
+        def superseded(self, flight):
             return False
 
 
@@ -88,8 +92,7 @@ class FailureIsAnEmptyList(Client):
             try:
                 return await super().listing()
             except ListFailed:
-                coverage = self._connection.coverage()
-                return Listing((), (), self._number, self._connection, coverage)
+                return Listing((), ())
 
 
 @breaks(FAILED_REFETCH_EMPTIES_NOTHING)
@@ -103,10 +106,11 @@ class FailureRenewsTheOldList(Client):
             except ListFailed:
                 if self.newest is None:
                     raise
-                self._kept_at = self._invalidations
-                until = None if self.newest.expires_at is None else self._settings.now() + 3600.0
-                self.newest = replace(self.newest, expires_at=until)
-                return self.newest
+                self.listed.stale = False
+                kept = self.newest.listing
+                until = None if kept.expires_at is None else self._settings.now() + 3600.0
+                self.newest.listing = replace(kept, expires_at=until)
+                return self.listed
 
 
 @breaks(EMPTY_LISTING_IS_A_LISTING)
@@ -116,7 +120,7 @@ class EmptyListIsNoHit(Client):
     class tool_list_type(ToolList):
         def servable(self):
             kept = super().servable()
-            return kept if kept is not None and kept.definitions else None
+            return kept if kept is not None and kept.all() else None
 
 
 @breaks(EMPTY_LISTING_IS_A_LISTING)
@@ -126,8 +130,8 @@ class EmptyListIsAFailure(Client):
     class tool_list_type(ToolList):
         def write(self, flight, listing):
             if not listing.definitions and self.newest is not None:
-                self._kept_at = self._invalidations
-                return self.newest
+                self.listed.stale = False
+                return self.listed
             return super().write(flight, listing)
 
 
@@ -138,8 +142,8 @@ class HandsOutItsOwnList(Client):
     def enter(self):
         self.lists = {}
 
-    def hand_out(self, life, listing):
-        return self.lists.setdefault(id(listing), super().hand_out(life, listing))
+    def hand_out(self, listed):
+        return self.lists.setdefault(listed.generation, super().hand_out(listed))
 
 
 @breaks(HANDED_OUT_LIST_IS_NOT_THE_CACHE)
@@ -149,13 +153,14 @@ class SharesItsDefinitions(Client):
     def enter(self):
         self.entries = {}
 
-    def handle_type(self, definition, *where):
+    def handle_type(self, binding, owner):
+        definition = binding.definition
         shared = self.entries.setdefault(definition.canonical, definition.listed)
 
         class Sharing(ListedTool):
             listed = shared
 
-        return Sharing(definition, *where)
+        return Sharing(binding, owner)
 
 
 @breaks(LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 
 import anyio
@@ -117,8 +117,8 @@ class LimitOfEachRequest(Client):
             with anyio.fail_after(self._settings.timeout):
                 return await super().ask(method, params)
 
-    @asynccontextmanager
-    async def verb(self, verb):
+    @contextmanager
+    def verb(self, verb):
         if self._life is None:
             self._life = Life(self._open_streams, self._settings)
         yield self._life
@@ -128,8 +128,8 @@ class LimitOfEachRequest(Client):
 class NoLimit(Client):
     """There is a limit, and nobody applies it."""
 
-    @asynccontextmanager
-    async def verb(self, verb):
+    @contextmanager
+    def verb(self, verb):
         if self._life is None:
             self._life = Life(self._open_streams, self._settings)
         yield self._life

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mcp_conformance_reference.calls import Caller
 from mcp_conformance_reference.checks import OutputCheck
+from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.definitions import definition_of
 from mcp_conformance_reference.errors import CheckFailed, ListFailed, SchemaUnusable
 from mcp_conformance_reference.toollist import ToolList
@@ -32,9 +33,9 @@ class Absorbing(ToolList):
         super().__init__(*args)
         self.absorbed = {}
 
-    def absorb(self, listing):
+    def absorb(self, definitions):
         """Take the schemas of a listing."""
-        self.absorbed = {known.name: known for known in listing.definitions}
+        self.absorbed = {known.name: known for known in definitions}
 
 
 class ByTheMap(Caller):
@@ -42,12 +43,14 @@ class ByTheMap(Caller):
 
     async def ready(self):
         connection = await self._dialler.connected()
-        return connection, self._tools.newest or await self._tools.known(connection)
+        if self._tools.newest is None:
+            await self._tools.current()
+        return connection
 
-    def definition_of_name(self, name, listing):
+    def definition_of_name(self, name):
         return self._tools.absorbed.get(name)
 
-    def definition_of_handle(self, tool, listing):
+    def definition_of_handle(self, tool):
         return self._tools.absorbed.get(tool.name)
 
 
@@ -74,13 +77,13 @@ class FirstSchemaForEver(Client):
     """The schema of a name is compiled once."""
 
     class tool_list_type(Absorbing):
-        def absorb(self, listing):
-            for known in listing.definitions:
+        def absorb(self, definitions):
+            for known in definitions:
                 self.absorbed.setdefault(known.name, known)
 
-        def keep(self, listing):
-            self.absorb(listing)
-            super().keep(listing)
+        def keep(self, flight, listing):
+            self.absorb(listing.definitions)
+            super().keep(flight, listing)
 
     caller_type = ByTheMap
 
@@ -94,7 +97,7 @@ class AbsorbsInArrivalOrder(Client):
     class tool_list_type(Absorbing):
         def write(self, flight, listing):
             if not self.overtaken(flight):
-                self.absorb(listing)
+                self.absorb(listing.definitions)
             return super().write(flight, listing)
 
 
@@ -106,8 +109,10 @@ class AbsorbsWhatItThrowsAway(Client):
 
     class tool_list_type(Absorbing):
         def write(self, flight, listing):
-            self.absorb(listing)
-            return super().write(flight, listing) or listing
+            self.absorb(listing.definitions)
+            thrown_away = DefinitionList()
+            thrown_away.write(0, listing.definitions, None, 0.0)
+            return super().write(flight, listing) or thrown_away
 
 
 @breaks(CACHE_HIT_LEAVES_THE_CHECKS_ALONE)
@@ -120,9 +125,9 @@ class HitBringsSchemasBack(Client):
         passing = False
 
         def write(self, flight, listing):
-            self.absorb(listing)
+            self.absorb(listing.definitions)
             if self.passing and self.newest is not None:
-                return self.newest
+                return self.listed
             return super().write(flight, listing)
 
         async def refresh(self):
@@ -135,7 +140,7 @@ class HitBringsSchemasBack(Client):
         def servable(self):
             kept = super().servable()
             if kept is not None:
-                self.absorb(kept)
+                self.absorb(kept.all())
             return kept
 
 
@@ -191,11 +196,11 @@ class UnknownNameIsNotChecked(Client):
     """A name that is not listed has no schema, so nothing is checked."""
 
     class caller_type(Caller):
-        def definition_of_name(self, name, listing):
-            return listing.definition(name)
+        def definition_of_name(self, name):
+            return self._tools.listed.definition(name)
 
-        def definition_of_handle(self, tool, listing):
-            return listing.definition(tool.name)
+        def definition_of_handle(self, tool):
+            return self._tools.listed.definition(tool.name)
 
 
 @breaks(FAILED_CHECK_IS_NOT_A_TRANSPORT_FAILURE)

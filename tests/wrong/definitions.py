@@ -13,7 +13,8 @@ from mcp_conformance_reference.conversation import Conversation
 from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.definitions import Definition, canonical, definition_of
 from mcp_conformance_reference.errors import CallFailed, ListFailed, StaleTool
-from mcp_conformance_reference.incarnation import Incarnation, WholeWalk
+from mcp_conformance_reference.incarnation import Incarnation
+from mcp_conformance_reference.walk import Walk
 
 from pytest_mcp_conformance.adapters.reference import WhiteBox, conversation_of
 from pytest_mcp_conformance.contract.definitions import (
@@ -83,8 +84,8 @@ def walking(kind):
     """The parts of a wrapper whose conversations walk through the pages otherwise."""
 
     class OtherIncarnation(Incarnation):
-        async def listing(self, number, overtaken):
-            return await kind(self._connection, self._settings, number, overtaken).listing()
+        async def listing(self, overtaken):
+            return await kind(self._connection, self._settings, overtaken).listing()
 
     class Talk(Conversation):
         incarnation_type = OtherIncarnation
@@ -150,7 +151,7 @@ class HandsOutItself(Definition):
 class JudgedByWhatWasHandedOut(Client):
     """A copy is kept, handed out as it is, and judged by."""
 
-    class OtherWalk(WholeWalk):
+    class OtherWalk(Walk):
         def read_entry(self, entry):
             read = super().read_entry(entry)
             return HandsOutItself(read.name, read.text, read.canonical)
@@ -191,7 +192,7 @@ class RecursionEscapes(Client):
 class OddEntryFailsTheListing(Client):
     """One entry that is no tool fails the listing."""
 
-    class OtherWalk(WholeWalk):
+    class OtherWalk(Walk):
         def read_entry(self, entry):
             try:
                 return definition_of(entry)
@@ -205,7 +206,7 @@ class OddEntryFailsTheListing(Client):
 class OddEntryIsServedAllTheSame(Client):
     """An entry that is no tool is served by its name, and checked by nothing."""
 
-    class OtherWalk(WholeWalk):
+    class OtherWalk(Walk):
         def read_entry(self, entry):
             try:
                 return definition_of(entry)
@@ -819,7 +820,7 @@ class SharedListKeepsTools(Client):
 class FirstPageIsTheList(Client):
     """A walk ends with its first page."""
 
-    class OtherWalk(WholeWalk):
+    class OtherWalk(Walk):
         def ends(self, page):
             return True
 
@@ -830,7 +831,7 @@ class FirstPageIsTheList(Client):
 class FailedPageEndsTheWalk(Client):
     """What came before a page that failed is taken for the list."""
 
-    class OtherWalk(WholeWalk):
+    class OtherWalk(Walk):
         async def page(self, cursor):
             try:
                 return await super().page(cursor)
@@ -948,7 +949,7 @@ class FirstIsServedLastIsFound(Client):
     white_box = listing(List)
 
 
-class FirstOfEachName(WholeWalk):
+class FirstOfEachName(Walk):
     """Gives the first of each name, which carries the last one along."""
 
     def collect(self, pages):
@@ -966,8 +967,8 @@ class ServesTheFirstAndChecksByTheLast(Client):
 
     class Talk(Conversation):
         class incarnation_type(Incarnation):
-            async def listing(self, number, overtaken):
-                return await FirstOfEachName(self._connection, self._settings, number, overtaken).listing()
+            async def listing(self, overtaken):
+                return await FirstOfEachName(self._connection, self._settings, overtaken).listing()
 
             async def call(self, definition, arguments):
                 return await super().call(definition.judge, arguments)

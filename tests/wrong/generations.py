@@ -401,8 +401,8 @@ class Leaning(Caller):
         """Whether this check is left to the SDK."""
         return False
 
-    def plan(self, tool, listing):
-        plan = super().plan(tool, listing)
+    def plan(self, tool):
+        plan = super().plan(tool)
         return Plan(plan.name, plan.definition, None) if self.left_to_the_sdk(tool) else plan
 
 
@@ -420,12 +420,12 @@ class WhatIsOldIsLeftToTheSdk(Client):
     """A tool of an older listing is called as it is, and its answer is the SDK's to check."""
 
     class caller_type(Caller):
-        def definition_of_handle(self, tool, listing):
+        def definition_of_handle(self, tool):
             return tool.definition
 
-        def plan(self, tool, listing):
-            plan = super().plan(tool, listing)
-            old = not isinstance(tool, str) and tool.generation != listing.generation
+        def plan(self, tool):
+            plan = super().plan(tool)
+            old = not isinstance(tool, str) and tool.generation != self._tools.listed.generation
             return Plan(plan.name, plan.definition, None) if old else plan
 
 
@@ -485,7 +485,7 @@ class CheckIsLookedUpAfterTheAnswer(Client):
 
     class caller_type(Caller):
         def judge(self, plan, result):
-            known = self._tools.newest.definition(plan.name)
+            known = self._tools.listed.definition(plan.name)
             return result if known is None else self.check(known).judge(result)
 
 
@@ -496,10 +496,12 @@ class OnlyListRequestsCount(Client):
     class caller_type(Leaning):
         async def ready(self):
             connection = await self._dialler.connected()
-            return connection, self._tools.newest or await self._tools.known(connection)
+            if self._tools.newest is None:
+                await self._tools.current()
+            return connection
 
         def left_to_the_sdk(self, tool):
-            return self._tools.stale()
+            return self._tools.listed.stale
 
 
 @breaks(CHECKS_DROPPED_WITHOUT_A_LISTING_ARE_MISSED)
@@ -520,10 +522,10 @@ class HitIsAbsorbed(Client):
     caller_type = ByTheMap
 
     class tool_list_type(Absorbing):
-        def keep(self, listing):
-            self.absorb(listing)
-            super().keep(listing)
-            self.first = self.__dict__.get("first", listing)
+        def keep(self, flight, listing):
+            self.absorb(listing.definitions)
+            super().keep(flight, listing)
+            self.first = self.__dict__.get("first", listing.definitions)
 
         def servable(self):
             kept = super().servable()

@@ -31,8 +31,8 @@ class ChecksByWhatItHandedOut(Client):
             return self._entry
 
     class caller_type(Caller):
-        def definition_of_handle(self, tool, listing):
-            super().definition_of_handle(tool, listing)
+        def definition_of_handle(self, tool):
+            super().definition_of_handle(tool)
             return definition_of(tool.listed)
 
 
@@ -40,10 +40,10 @@ class ChecksByWhatItHandedOut(Client):
 class LastLoadedWins(Client):
     """All tools are in one table by name."""
 
-    def hand_out(self, life, listing):
-        for known in listing.definitions:
+    def hand_out(self, listed):
+        for known in listed.all():
             self.shared[known.name] = self
-        return super().hand_out(life, listing)
+        return super().hand_out(listed)
 
     async def call_tool(self, tool, arguments=None):
         name = getattr(tool, "name", tool)
@@ -69,10 +69,10 @@ class ArgumentsOfTheFirstSchema(Client):
     def enter(self):
         self.known = {}
 
-    def hand_out(self, life, listing):
-        for definition in listing.definitions:
+    def hand_out(self, listed):
+        for definition in listed.all():
             self.known.setdefault(definition.name, definition.listed["inputSchema"]["properties"])
-        return super().hand_out(life, listing)
+        return super().hand_out(listed)
 
     async def call_tool(self, tool, arguments=None):
         takes = self.known[tool.name]
@@ -87,7 +87,7 @@ class ListOnlyGrows(Client):
         def write(self, flight, listing):
             if self.newest is not None:
                 names = {known.name for known in listing.definitions}
-                gone = tuple(known for known in self.newest.definitions if known.name not in names)
+                gone = tuple(known for known in self.listed.all() if known.name not in names)
                 listing = replace(listing, definitions=listing.definitions + gone)
             return super().write(flight, listing)
 
