@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_mcp_conformance.scenarios import (
+    answers,
     caching,
     calls,
     checks,
@@ -19,6 +20,7 @@ from pytest_mcp_conformance.scenarios import (
     pagination,
     pool,
     refetches,
+    schemas,
     sharing,
     tenants,
     tools,
@@ -37,6 +39,8 @@ CATALOGUE: tuple[Scenario, ...] = (
             notices,
             refetches,
             checks,
+            answers,
+            schemas,
             calls,
             connections,
             tenants,

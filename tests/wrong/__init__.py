@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.wrong import (
+    answers,
     caching,
     calls,
     checks,
@@ -18,6 +19,7 @@ from tests.wrong import (
     pagination,
     pool,
     refetches,
+    schemas,
     sharing,
     tenants,
     tools,
@@ -34,6 +36,8 @@ WRONG: tuple[Wrong, ...] = tuple(
         notices,
         refetches,
         checks,
+        answers,
+        schemas,
         calls,
         connections,
         tenants,
