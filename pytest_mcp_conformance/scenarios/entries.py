@@ -50,27 +50,27 @@ EXTRAS: dict[str, Any] = {
 async def one_name_on_two_pages(server: ScriptedServer, connect: Connect) -> None:
     """One name is on two pages, with different definitions; the list is taken, taken again, and called by."""
     server.pages([tool("c"), _giving("integer")], [tool("b"), _giving("string")])
+    if not connect.claims.follows_pages:
+        leave_out(ORDER_IS_KEPT_AND_NAMES_COME_ONCE, "follows_pages")
+        return
 
-    async with connect(server) as wrapper:
-        if not wrapper.claims.follows_pages:
-            leave_out(ORDER_IS_KEPT_AND_NAMES_COME_ONCE, "follows_pages")
-            return
-        if await wrapper.try_names() is None:
-            leave_out(ORDER_IS_KEPT_AND_NAMES_COME_ONCE, "refuses a listing that has a name twice")
-            return
-        before = await wrapper.list_tools()
-        mark = server.ledger.mark
-        await wrapper.make_stale()
-        after = await wrapper.list_tools()
-        reached(server.ledger.listings(since=mark), "no second listing reached the server")
-        with check(ORDER_IS_KEPT_AND_NAMES_COME_ONCE):
-            assert [each.name for each in after] in (["c", "a", "b"], ["c", "b", "a"])
-            assert [definition(each) for each in after] == [definition(each) for each in before]
-            if wrapper.claims.checks_output == "refuses":
-                shown = _kind(next(each for each in after if each.name == "a"))
-                accepted = await _accepted(server, wrapper)
-                assert len(accepted) == 1
-                assert shown in (None, *accepted), f"shown as giving {shown}, and checked for {accepted[0]}"
+    wrapper = await connect.attempt(server)
+    if wrapper.error is not None or await wrapper.try_names() is None:
+        leave_out(ORDER_IS_KEPT_AND_NAMES_COME_ONCE, "refuses a listing that has a name twice")
+        return
+    before = await wrapper.list_tools()
+    mark = server.ledger.mark
+    await wrapper.make_stale()
+    after = await wrapper.list_tools()
+    reached(server.ledger.listings(since=mark), "no second listing reached the server")
+    with check(ORDER_IS_KEPT_AND_NAMES_COME_ONCE):
+        assert [each.name for each in after] in (["c", "a", "b"], ["c", "b", "a"])
+        assert [definition(each) for each in after] == [definition(each) for each in before]
+        if wrapper.claims.checks_output == "refuses":
+            shown = _kind(next(each for each in after if each.name == "a"))
+            accepted = await _accepted(server, wrapper)
+            assert len(accepted) == 1
+            assert shown in (None, *accepted), f"shown as giving {shown}, and checked for {accepted[0]}"
 
 
 @scenario(DEFINITION_IS_HANDED_OUT_WHOLE)
@@ -102,18 +102,22 @@ async def malformed_entry(server: ScriptedServer, connect: Connect, how: str) ->
     """Of three entries the middle one is no tool."""
     server.has_tools("first", MALFORMED[how], "last")
 
-    async with connect(server) as wrapper:
+    wrapper = await connect.attempt(server)
+    error = wrapper.error
+    if error is None:
         listing = wrapper.start_listing()
-        with check(MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS):
-            if await listing.ended() and listing.error is not None:
-                said = describe(listing.error)
-                assert NAMES_THE_ENTRY.search(said), f"the error does not say which entry is bad: {said}"
-            else:
-                served = {each.name for each in await listing.result()}
-                assert {"first", "last"} <= served
-                outcome = await wrapper.call("last", "n1")
-                assert outcome.ok, f"a call of a good tool: {outcome}"
-        reached(server.ledger.listings(), "no listing reached the server")
+        await listing.ended()
+        error = listing.error
+    reached(server.ledger.listings(), "no listing reached the server")
+    with check(MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS):
+        if error is not None:
+            said = describe(error)
+            assert NAMES_THE_ENTRY.search(said), f"the error does not say which entry is bad: {said}"
+        else:
+            served = {each.name for each in await listing.result()}
+            assert {"first", "last"} <= served
+            outcome = await wrapper.call("last", "n1")
+            assert outcome.ok, f"a call of a good tool: {outcome}"
 
 
 @scenario(NAME_GOES_BACK_AS_LISTED)
@@ -124,22 +128,22 @@ async def names_that_look_alike(server: ScriptedServer, connect: Connect) -> Non
     """
     server.has_tools(*ALIKE, ODD)
 
-    async with connect(server) as wrapper:
-        if await wrapper.try_names() is None:
-            leave_out(NAME_GOES_BACK_AS_LISTED, "refuses tools whose names are one in its form")
-            return
-        tools = await wrapper.list_tools()
+    wrapper = await connect.attempt(server)
+    if wrapper.error is not None or await wrapper.try_names() is None:
+        leave_out(NAME_GOES_BACK_AS_LISTED, "refuses tools whose names are one in its form")
+        return
+    tools = await wrapper.list_tools()
+    for n, each in enumerate(tools):
+        await wrapper.call(each.name, f"n{n}", handle=each.handle)
+    sent = {frame.arguments["nonce"]: frame.params["name"] for frame in server.ledger.calls()}
+    reached(sent, "no call was sent")
+    with check(NAME_GOES_BACK_AS_LISTED):
+        assert set(sent.values()) - {*ALIKE, ODD} == set(), "names that were never listed"
+        assert set(ALIKE) - set(sent.values()) == set(), "tools that cannot be called"
         for n, each in enumerate(tools):
-            await wrapper.call(each.name, f"n{n}", handle=each.handle)
-        sent = {frame.arguments["nonce"]: frame.params["name"] for frame in server.ledger.calls()}
-        with check(NAME_GOES_BACK_AS_LISTED):
-            assert set(sent.values()) - {*ALIKE, ODD} == set(), "names that were never listed"
-            assert set(ALIKE) - set(sent.values()) == set(), "tools that cannot be called"
-            for n, each in enumerate(tools):
-                called = sent.get(f"n{n}")
-                if each.description is not None and called is not None:
-                    assert called in each.description, f"called as {called}: {each.description}"
-        reached(sent, "no call was sent")
+            called = sent.get(f"n{n}")
+            if each.description is not None and called is not None:
+                assert called in each.description, f"called as {called}: {each.description}"
 
 
 async def _accepted(server: ScriptedServer, wrapper: Holder) -> list[str]:
