@@ -9,7 +9,7 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 
 from pytest_mcp_conformance import clock
-from pytest_mcp_conformance.server.sink import Sink
+from pytest_mcp_conformance.scenarios._sink import Sink
 
 
 def asked_for(url: str) -> bytes:
