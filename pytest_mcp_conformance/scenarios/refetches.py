@@ -94,6 +94,11 @@ async def close_behind_a_notice(server: ScriptedServer, connect: Connect, when: 
     """
     server.ttl_ms = HOUR_MS
     server.has_tools(*V1)
+    if connect.claims.makes("pools_connections"):
+        leave_out(
+            NOTHING_STARTS_AFTER_CLOSE, "pools_connections: a connection may live on, and be kept current"
+        )
+        return
 
     async with connect(server) as wrapper:
         await wrapper.list_tools()
