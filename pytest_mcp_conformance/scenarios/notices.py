@@ -106,8 +106,8 @@ async def acknowledgment_grants_less(server: ScriptedServer, connect: Connect, h
     asked = [frame.params.get("notifications", {}) for frame in server.ledger.frames("subscriptions/listen")]
     reached(any(each.get("toolsListChanged") for each in asked), "it did not ask to hear of changes")
     server.has_tools(*V2)
-    if how == "lapsed":
-        await asyncio.sleep(HOUR_MS / 1000)
+    await asyncio.sleep(HOUR_MS / 1000 if how == "lapsed" else wrapper.claims.polls or 0.0)
+    await server.settle()
     with check(ACKNOWLEDGED_FILTER_IS_CHECKED):
         assert await wrapper.names() == ["a", "new"]
 
