@@ -37,7 +37,7 @@ LIMIT = 30.0
     ),
 )
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
-    """A client over memory that listens as its documentation says: re-listen and refetch when lost."""
+    """A client over memory that listens as its documentation says: first of all, and again with a refetch."""
     client = Client(
         streams_of(dial),
         mode="legacy" if dial.era == "handshake" else "auto",
@@ -61,13 +61,19 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
 
     async with client, AsyncExitStack() as stack:
         if dial.era == "modern":
-            listening = asyncio.get_running_loop().create_task(_listen(client), name="mcp-client listens")
+            tried = asyncio.Event()
+            listening = asyncio.get_running_loop().create_task(
+                _listen(client, tried), name="mcp-client listens"
+            )
             stack.push_async_callback(_end, listening)
+            await tried.wait()
         yield Wrapper(list_tools=list_tools, call_tool=call_tool, refresh=refresh, list_page=list_page)
 
 
-async def _listen(client: Client) -> None:
+async def _listen(client: Client, tried: asyncio.Event) -> None:
     """Keep a subscription open; the client evicts its cache by what arrives on it.
+
+    `tried` is set once the first one is acknowledged, or is not to be had.
 
     A subscription that is lost is opened again at once and the tools are fetched again, as the SDK says a
     user should; one that is refused is asked for again after a growing pause.
@@ -78,11 +84,13 @@ async def _listen(client: Client) -> None:
         pause = min(max(1.0, 2 * pause), 60.0)
         with suppress(SubscriptionLost, MCPError, TimeoutError):
             async with client.listen(tools_list_changed=True) as subscription:
+                tried.set()
                 if again:
                     await client.list_tools()
                 pause = 0.0
                 async for _ in subscription:
                     pass
+        tried.set()
 
 
 async def _end(task: asyncio.Task[None]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, fields
 from importlib.metadata import version
 from typing import Any
 
 from mcp import ClientSession
-from mcp_conformance_reference import ReferenceClient, definition_of
+from mcp_conformance_reference import CheckFailed, ReferenceClient, definition_of
 from mcp_conformance_reference.conversation import Conversation
 from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.generations import ListingGenerations, listings_of
@@ -91,6 +92,11 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         yield wrapper_of(client, heard)
 
 
+def refusal_payload(refusal: CheckFailed) -> str:
+    """What a refused answer held: its text, and its structured content as JSON."""
+    return f"{refusal.result.text}\n{json.dumps(refusal.result.structured_content)}"
+
+
 def wrapper_of(client: ReferenceClient, heard: list[str], white_box: WhiteBox | None = None) -> Wrapper:
     """The verbs of a client, with the log messages that it has heard, and the parts that stand beside it."""
     return Wrapper(
@@ -102,6 +108,7 @@ def wrapper_of(client: ReferenceClient, heard: list[str], white_box: WhiteBox | 
         bind=client.bind,
         reconnect=client.reconnect,
         accessors=client.accessors,
+        refusal_payload=refusal_payload,
         received=lambda: list(heard),
         **(white_box or WhiteBox()).verbs(),
     )

@@ -108,7 +108,6 @@ CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER = Rule(
         "do not look the schema up after the answer",
     ),
     needs=frozenset({"checks_output"}),
-    untested="no scenario yet: a definition replaced while its call is out",
     reports=(issue("modelcontextprotocol/typescript-sdk", 2612),),
 )
 
@@ -193,7 +192,6 @@ TOOL_ERROR_IS_NOT_JUDGED_BY_THE_SCHEMA = Rule(
     why="The text that says what went wrong is lost behind a complaint about its form.",
     if_broken=("look at isError before the check", "hand the error's text on"),
     needs=frozenset({"checks_output"}),
-    untested="no scenario yet: a tool error whose structured content breaks the schema",
 )
 
 FAILED_CHECK_IS_NOT_A_TRANSPORT_FAILURE = Rule(
@@ -229,7 +227,6 @@ EVERY_JSON_VALUE_IS_A_VALUE = Rule(
     if_broken=("test whether structuredContent is there, not whether it is true", "do not demand an object"),
     needs=frozenset({"checks_output"}),
     eras=MODERN,
-    untested="no scenario yet: answers of null, arrays, numbers and false",
 )
 
 SCHEMA_IS_READ_IN_ITS_OWN_DIALECT = Rule(
@@ -250,7 +247,6 @@ SCHEMA_IS_READ_IN_ITS_OWN_DIALECT = Rule(
         "name the unknown dialect in an error of that one tool",
     ),
     needs=frozenset({"checks_output"}),
-    untested="no scenario yet: output schemas in several dialects",
 )
 
 NETWORK_REFERENCE_IS_NEVER_FETCHED = Rule(
@@ -268,7 +264,6 @@ NETWORK_REFERENCE_IS_NEVER_FETCHED = Rule(
     ),
     needs=frozenset({"checks_output"}),
     eras=MODERN,
-    untested="no scenario yet: an address of the kit's own that notes whether it was asked",
 )
 
 CALLS_DO_NOT_EACH_COST_A_LISTING = Rule(
@@ -281,7 +276,6 @@ CALLS_DO_NOT_EACH_COST_A_LISTING = Rule(
         "look for a tools/list that the SDK adds to a call",
         "keep the definitions of all pages, so that no call must look one up",
     ),
-    untested="no scenario yet: hidden listings counted over many calls",
     reports=(issue("pydantic/pydantic-ai", 3560),),
 )
 
@@ -293,6 +287,5 @@ REFUSAL_KEEPS_WHAT_IT_HELD = Rule(
     why="The tool did its work, and the only account of it is thrown away.",
     if_broken=("carry the result in the error", "put the text of the content in the error's message"),
     needs=frozenset({"checks_output", "refusal_payload"}),
-    untested="no scenario yet: a refusal read for what it held",
     reports=(issue("NousResearch/hermes-agent", 101344),),
 )

@@ -67,7 +67,6 @@ ACKNOWLEDGED_FILTER_IS_CHECKED = Rule(
     ),
     needs=frozenset({"reacts_to_list_changed"}),
     eras=MODERN,
-    untested="no scenario yet: an acknowledgment that grants less than was asked for",
 )
 
 NOTICE_BELONGS_TO_THE_SUBSCRIPTION_IT_NAMES = Rule(
@@ -169,7 +168,6 @@ NOTICE_STORM_COSTS_ONE_MORE_WALK = Rule(
         "do not swallow the notice that comes during the last walk",
     ),
     needs=frozenset({"reacts_to_list_changed"}),
-    untested="no scenario yet: a storm of notices during one held walk",
     reports=(issue("openai/codex", 33266),),
 )
 
@@ -187,7 +185,6 @@ NOTICE_DURING_A_REFRESH_IS_NOT_LOST = Rule(
         "give up a retry that a newer notice overtook",
     ),
     needs=frozenset({"reacts_to_list_changed"}),
-    untested="no scenario yet: a second notice during a refetch and during its retry",
     reports=(issue("openai/codex", 33266), issue("cline/cline", 12619)),
 )
 
@@ -204,7 +201,6 @@ NOTHING_STARTS_AFTER_CLOSE = Rule(
         "check that the connection is open before storing",
     ),
     needs=frozenset({"reacts_to_list_changed"}),
-    untested="no scenario yet: a close between a notice and the answer to its refetch",
 )
 
 NOTICE_REACHES_ITS_OWN_CLIENT = Rule(
@@ -235,7 +231,6 @@ FAILED_REFRESH_LEAVES_THE_LIST_STALE = Rule(
         "do more with the failure than log it",
     ),
     needs=frozenset({"reacts_to_list_changed"}),
-    untested="no scenario yet: a refetch that fails after a notice",
     reports=(issue("openai/codex", 33266),),
 )
 
@@ -253,7 +248,6 @@ OVERLAPPING_LOADS_LIST_EACH_TOOL_ONCE = Rule(
         "run loads one after the other, or drop the older one",
     ),
     needs=frozenset({"reacts_to_list_changed"}),
-    untested="no scenario yet: a notice right behind the handshake, with two loads answered in either order",
     reports=(issue("microsoft/agent-framework", 5911), issue("microsoft/agent-framework", 4381)),
 )
 
@@ -270,7 +264,6 @@ CHANGE_BEFORE_THE_ACKNOWLEDGMENT_IS_NOT_MISSED = Rule(
     if_broken=("subscribe before the first list", "list again when the acknowledgment comes after it"),
     needs=frozenset({"reacts_to_list_changed"}),
     eras=MODERN,
-    untested="no scenario yet: an acknowledgment held back until after the first list",
     reports=(issue("openai/codex", 33266),),
 )
 
@@ -292,7 +285,6 @@ OTHER_NOTICES_DISTURB_NOTHING = Rule(
         "accept params that are null",
         "never answer a message without an id",
     ),
-    untested="no scenario yet: log messages, unknown notices and comment lines between the answers",
     reports=(issue("modelcontextprotocol/python-sdk", 192),),
 )
 
@@ -307,6 +299,5 @@ REFRESHED_LIST_IS_THE_ONE_IN_USE = Rule(
         "renew every accessor and binding with the list",
     ),
     needs=frozenset({"reacts_to_list_changed"}),
-    untested="no scenario yet: accessors, bound tools and calls after a notice",
     reports=(issue("anthropics/claude-ai-mcp", 45), issue("anthropics/claude-ai-mcp", 960)),
 )

@@ -90,7 +90,6 @@ ORDER_IS_KEPT_AND_NAMES_COME_ONCE = Rule(
         "keep the tools in the order of the answer, not in a set",
         "drop the second tool of a name, and check by the one that was kept",
     ),
-    untested="no scenario yet: one name on two pages, listed twice",
     reports=(issue("microsoft/agent-framework", 5911), issue("microsoft/agent-framework", 4381)),
 )
 
@@ -125,7 +124,6 @@ DEFINITION_IS_HANDED_OUT_WHOLE = Rule(
         "resolve $defs within each tool, not by bare name across tools",
         "do not reject fields that you do not know",
     ),
-    untested="no scenario yet: definitions with unknown fields and $defs of their own",
 )
 
 MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS = Rule(
@@ -139,7 +137,6 @@ MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS = Rule(
     ),
     why="One faulty tool makes a whole server unusable, or lets it look empty.",
     if_broken=("read each entry by itself", "never turn a parse error into an empty list"),
-    untested="no scenario yet: listings with a malformed entry",
 )
 
 NAME_GOES_BACK_AS_LISTED = Rule(
@@ -157,6 +154,5 @@ NAME_GOES_BACK_AS_LISTED = Rule(
         "do not lower names or replace signs in them on the way back",
         "look for two names that are shown as one",
     ),
-    untested="no scenario yet: names that differ in case and signs only",
     reports=(issue("openai/openai-agents-python", 3019),),
 )

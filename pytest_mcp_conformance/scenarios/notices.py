@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from itertools import pairwise
+from typing import Any
 
 from pytest_mcp_conformance.contract import MODERN
 from pytest_mcp_conformance.contract.notices import (
+    ACKNOWLEDGED_FILTER_IS_CHECKED,
     END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST,
     EVERY_CONNECTION_IS_LISTENED_TO,
     NOTICE_HANDLING_NEVER_BLOCKS_ANSWERS,
     NOTICE_ON_ANY_CHANNEL_RENEWS_THE_LIST,
     NOTICE_REACHES_ITS_OWN_CLIENT,
+    OTHER_NOTICES_DISTURB_NOTHING,
 )
 from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.scenarios._connect import Connect
@@ -23,6 +26,21 @@ from pytest_mcp_conformance.server.connection import Connection
 
 REFUSED = 200
 """A wrapper that asks more often than this for a stream that is refused is taken for one that never stops."""
+
+OTHER_NOTICES: dict[str, tuple[dict[str, Any], ...]] = {
+    "log": ({"method": "notifications/message", "params": {"level": "info", "data": "at work"}},),
+    "other_lists": (
+        {"method": "notifications/prompts/list_changed"},
+        {"method": "notifications/resources/list_changed", "params": {}},
+    ),
+    "unknown": ({"method": "notifications/acme/later", "params": {"deep": [1, {"more": None}]}},),
+    "stray": ({"method": "notifications/progress", "params": {"progressToken": "nobody's", "progress": 1}},),
+    "null_params": (
+        {"method": "notifications/prompts/list_changed", "params": None},
+        {"method": "notifications/message", "params": None},
+    ),
+}
+"""What else a server may say unasked, and what a newer or a careless one might."""
 
 
 @scenario(NOTICE_ON_ANY_CHANNEL_RENEWS_THE_LIST, variants=("alone", "behind_an_answer", "during_a_call"))
@@ -68,6 +86,30 @@ async def subscription_of_each_connection(server: ScriptedServer, connect: Conne
             assert any(each.get("toolsListChanged") for each in filters), (
                 f"the {time} connection asked for {filters}"
             )
+
+
+@scenario(ACKNOWLEDGED_FILTER_IS_CHECKED, variants=("no_lifetime", "lapsed"))
+async def acknowledgment_grants_less(server: ScriptedServer, connect: Connect, how: str) -> None:
+    """The acknowledged filter lacks the tools; they change, nobody says so, and no lifetime runs any more."""
+    server.grants = {"promptsListChanged"}
+    server.ttl_ms = HOUR_MS if how == "lapsed" else 0
+    server.has_tools(*V1)
+    if how == "lapsed" and not connect.claims.makes("clock"):
+        leave_out(ACKNOWLEDGED_FILTER_IS_CHECKED, "clock")
+        return
+
+    wrapper = await connect.attempt(server)
+    if wrapper.error is not None or await wrapper.try_names() is None:
+        leave_out(ACKNOWLEDGED_FILTER_IS_CHECKED, "refuses a server that grants less than was asked for")
+        return
+    await server.settle()
+    asked = [frame.params.get("notifications", {}) for frame in server.ledger.frames("subscriptions/listen")]
+    reached(any(each.get("toolsListChanged") for each in asked), "it did not ask to hear of changes")
+    server.has_tools(*V2)
+    await asyncio.sleep(HOUR_MS / 1000 if how == "lapsed" else wrapper.claims.polls or 0.0)
+    await server.settle()
+    with check(ACKNOWLEDGED_FILTER_IS_CHECKED):
+        assert await wrapper.names() == ["a", "new"]
 
 
 @scenario(END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST, variants=("result", "cancelled", "error"), eras=MODERN)
@@ -178,3 +220,34 @@ async def notice_for_one_of_two(server: ScriptedServer, connect: Connect) -> Non
                     expected = [each if isinstance(each, str) else each["name"] for each in tools]
                     assert await second.names() == expected
                 await first.close()
+
+
+@scenario(OTHER_NOTICES_DISTURB_NOTHING, variants=tuple(OTHER_NOTICES))
+async def other_notices(server: ScriptedServer, connect: Connect, which: str) -> None:
+    """The server says other things, right behind the handshake, and again while a call is out."""
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        _say(server, which)
+        with check(OTHER_NOTICES_DISTURB_NOTHING):
+            assert await wrapper.names() == ["a", "old"]
+        with server.holding("tools/call") as gate:
+            call = wrapper.start_call("old", "n1")
+            await gate.arrived()
+            reached(_say(server, which), "no connection is open")
+        with check(OTHER_NOTICES_DISTURB_NOTHING):
+            outcome = await call.result()
+            assert outcome.shows("n1"), f"the call that was out: {outcome}"
+            outcome = await wrapper.call("old", "n2")
+            assert outcome.shows("n2"), f"a further call: {outcome}"
+            await server.settle()
+            assert [frame.message for frame in server.ledger.frames(kind="replied")] == []
+
+
+def _say(server: ScriptedServer, which: str) -> int:
+    """Send these notices on every open connection, the next frame right behind. Returns how many it has."""
+    listening = [connection for connection in server.connections if connection.open]
+    for connection in listening:
+        for notice in OTHER_NOTICES[which]:
+            connection.send({"jsonrpc": "2.0", **notice})
+    return len(listening)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import anyio
 import pytest
 
@@ -108,4 +110,63 @@ async def wrong_answer_after_an_edit(way: Way, called_before: bool, *, edit: boo
         if edit:
             output_schema(handed_out)["properties"]["out"] = {"type": "string"}
         peer.gives["a"] = "wrong"
+        return await user.call("a")
+
+
+@every_way
+def test_a_listing_taken_under_a_call_judges_its_answer(way: Way) -> None:
+    assert run(listing_under_a_call, way, 1, changed=False).accepted
+    assert run(listing_under_a_call, way, 1, changed=True).refused, GONE
+    assert run(listing_under_a_call, way, "x", changed=False).refused
+    assert run(listing_under_a_call, way, "x", changed=True).accepted, GONE
+
+
+async def listing_under_a_call(way: Way, value: object, *, changed: bool) -> Outcome:
+    """A tool that gives an integer is called; before it answers, a listing says the same, or otherwise."""
+    peer = Peer([[tool("a", "integer")]], gives={"a": value}, holds={"tools/call"})
+    got: list[Outcome] = []
+    async with way.connect(peer) as user, anyio.create_task_group() as tasks:
+        await user.listing()
+
+        async def call() -> None:
+            got.append(await user.call("a"))
+
+        tasks.start_soon(call)
+        await quiet()
+        if changed:
+            peer.has(tool("a", "string"))
+        await user.listing()
+        peer.parked[0].answer()
+    return got[0]
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["listed", "not listed"])
+@every_way
+def test_each_call_of_a_tool_that_is_not_listed_costs_a_listing(way: Way, listed: bool) -> None:
+    async def scene() -> int:
+        peer = Peer([[tool("a"), tool("b")] if listed else [tool("a")]])
+        async with way.connect(peer) as user:
+            await user.listing()
+            for _ in range(5):
+                assert (await user.call("b")).accepted
+            return len(peer.sent("tools/list")) - 1
+
+    assert run(scene) == (0 if listed else 5), GONE
+
+
+@every_way
+def test_a_dialect_that_is_not_known_is_read_as_another_one(way: Way) -> None:
+    assert run(answer_without_its_unit, way, "http://json-schema.org/draft-07/schema#").refused
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # what jsonschema says of it
+        assert run(answer_without_its_unit, way, "urn:example:no-dialect").accepted, GONE
+
+
+async def answer_without_its_unit(way: Way, dialect: str) -> Outcome:
+    """A schema says in the words of one dialect that `unit` goes with `out`; the tool gives `out` alone."""
+    definition = tool("a", "integer")
+    definition["outputSchema"].update({"$schema": dialect, "dependencies": {"out": ["unit"]}})
+    peer = Peer([[definition]], gives={"a": 1})
+    async with way.connect(peer) as user:
+        await user.listing()
         return await user.call("a")

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from itertools import repeat
 
+import anyio
 from mcp_conformance_reference.errors import ConnectionLost
 from mcp_conformance_reference.notices import Notices
+from mcp_conformance_reference.sdk import frame_of
 from mcp_conformance_reference.subscription import Subscription
+from mcp_conformance_reference.toollist import ToolList
 
 from pytest_mcp_conformance.contract.notices import (
+    ACKNOWLEDGED_FILTER_IS_CHECKED,
     END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST,
     EVERY_CONNECTION_IS_LISTENED_TO,
     NOTICE_HANDLING_NEVER_BLOCKS_ANSWERS,
     NOTICE_ON_ANY_CHANNEL_RENEWS_THE_LIST,
     NOTICE_REACHES_ITS_OWN_CLIENT,
+    OTHER_NOTICES_DISTURB_NOTHING,
 )
+from pytest_mcp_conformance.server.ways._wire import decode
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
+
+KNOWN = (
+    "notifications/tools/list_changed",
+    "notifications/message",
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/subscriptions/acknowledged",
+)
+"""The notices that a client for tools may want to know."""
 
 
 @breaks(NOTICE_ON_ANY_CHANNEL_RENEWS_THE_LIST)
@@ -45,6 +61,19 @@ class AsksForTheWrongNotices(Client):
     class subscription_type(Subscription):
         def filter(self):
             return {"notifications": {"promptsListChanged": True}}
+
+
+@breaks(ACKNOWLEDGED_FILTER_IS_CHECKED)
+class AnyAcknowledgmentIsAGrant(Client):
+    """Once the stream is acknowledged a listing is kept until a notice comes, whatever was granted."""
+
+    class subscription_type(Subscription):
+        def grants(self, acknowledgement):
+            return True
+
+    class tool_list_type(ToolList):
+        def fresh(self, listing):
+            return True
 
 
 @breaks(END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST)
@@ -109,3 +138,72 @@ class NoticesGoToTheFirstClient(Client):
     def notices_type(self, on_tools_changed, on_log):
         first = self.shared.setdefault("first", on_tools_changed)
         return Notices(first, on_log)
+
+
+@breaks(OTHER_NOTICES_DISTURB_NOTHING)
+class UnknownNoticeEndsTheConnection(Client):
+    """A notice that is not known is taken for a broken connection."""
+
+    class notices_type(Notices):
+        async def hear(self, connection, frame):
+            if frame.method not in KNOWN:
+                connection.end(ConnectionLost(f"unknown: {frame.method}"))
+            await super().hear(connection, frame)
+
+
+@breaks(OTHER_NOTICES_DISTURB_NOTHING)
+class LogMessagesAreWaitedFor(Client):
+    """The receive loop hands a log message over, and waits until somebody takes it."""
+
+    class notices_type(Notices):
+        async def log_message(self, params):
+            await anyio.sleep_forever()
+
+
+@breaks(OTHER_NOTICES_DISTURB_NOTHING)
+class AnswersWhatItDoesNotKnow(Client):
+    """Every message that it does not know is answered with an error."""
+
+    def enter(self):
+        self.open_streams = self.answering
+
+    @asynccontextmanager
+    async def answering(self):
+        async with self.dial.streams() as (read, write):
+            yield Answering(read, write), write
+
+
+class Answering:
+    """A read stream that answers notices which are not known."""
+
+    def __init__(self, read, write):
+        self._read, self._write = read, write
+
+    def __getattr__(self, name):
+        return getattr(self._read, name)
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        message = await self._read.__anext__()
+        await self._look_at(message)
+        return message
+
+    async def receive(self):
+        message = await self._read.receive()
+        await self._look_at(message)
+        return message
+
+    async def __aenter__(self):
+        await self._read.__aenter__()
+        return self
+
+    async def __aexit__(self, *exc):
+        return await self._read.__aexit__(*exc)
+
+    async def _look_at(self, message):
+        frame = frame_of(message)
+        if frame.id is None and frame.method not in KNOWN:
+            error = {"code": -32601, "message": f"Method not found: {frame.method}"}
+            await self._write.send(decode({"jsonrpc": "2.0", "id": 0, "error": error}))
