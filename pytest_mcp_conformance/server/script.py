@@ -46,7 +46,8 @@ class ScriptedServer:
 
     Attributes:
         ledger: Every frame, and waiting for one.
-        ttl_ms: The lifetime that modern listings carry, in milliseconds; `ABSENT` leaves it out.
+        ttl_ms: The lifetime that modern listings carry, in milliseconds; `ABSENT` leaves it out. A function
+            gives each page its own, by the cursor that asks for it (`ABSENT` for the first).
         cache_scope: The scope that modern listings carry.
         grants: What a modern subscription is granted when it asks.
         versions: The handshake versions spoken, oldest first.
@@ -288,14 +289,16 @@ class ScriptedServer:
 
     def _listing(self, connection: Connection, request: Event) -> Message:
         cursor = request.params.get("cursor")
-        page = self._catalogue.page(ABSENT if cursor is None else cursor, connection.principal)
+        place = ABSENT if cursor is None else cursor
+        page = self._catalogue.page(place, connection.principal)
         if page is None:
             raise _Refused(-32602, f"Invalid cursor: {cursor!r}", None)
         tools, following = page
         result: Message = {"tools": tools}
         if following is not ABSENT:
             result["nextCursor"] = following
-        return eras.stamped(result, self.era, ttlMs=self.ttl_ms, cacheScope=self.cache_scope)
+        lifetime = self.ttl_ms(place) if callable(self.ttl_ms) else self.ttl_ms
+        return eras.stamped(result, self.era, ttlMs=lifetime, cacheScope=self.cache_scope)
 
     def _call(self, connection: Connection, request: Event) -> Message:
         name = request.params.get("name")
