@@ -27,6 +27,7 @@ LIMIT = 30.0
 CLAIMS = Claims(
     caches_listings=True,
     reacts_to_list_changed=0.0,
+    snapshot_lists=True,
     single_flight=True,
     redials=True,
     isolates_principals=True,

@@ -14,9 +14,12 @@ from pytest_mcp_conformance.scenarios import (
     keys,
     leases,
     ledger,
+    lifetimes,
     marker,
     notices,
+    overtaking,
     pagination,
+    polling,
     pool,
     sharing,
     tenants,
@@ -32,6 +35,9 @@ CATALOGUE: tuple[Scenario, ...] = (
         found
         for area in (
             caching,
+            overtaking,
+            lifetimes,
+            polling,
             pagination,
             notices,
             checks,

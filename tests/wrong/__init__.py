@@ -13,9 +13,11 @@ from tests.wrong import (
     keys,
     leases,
     ledger,
+    lifetimes,
     marker,
     notices,
     pagination,
+    polling,
     pool,
     sharing,
     tenants,
@@ -29,6 +31,8 @@ WRONG: tuple[Wrong, ...] = tuple(
     found
     for area in (
         caching,
+        lifetimes,
+        polling,
         pagination,
         notices,
         checks,
