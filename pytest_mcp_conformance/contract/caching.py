@@ -121,11 +121,13 @@ ABSENT_LIFETIME_LEAVES_THE_OWN_POLICY = Rule(
         "A listing without `ttlMs` SHOULD count as having 0, which leaves the wrapper's own documented "
         "cache policy in force; a 0 that an SDK filled in is not the server's word."
     ),
-    why="The list is kept for ever, or the policy that the user chose is switched off unseen.",
+    why="The list is refused or kept for ever, or the policy that the user chose is switched off unseen.",
     if_broken=(
         "do not read an absent ttlMs as for ever",
+        "do not refuse a listing that says nothing of its lifetime",
         "tell a 0 from the server from one that the SDK filled in",
     ),
+    reports=(issue("anthropics/claude-code", 88128),),
 )
 
 NEGATIVE_LIFETIME_COUNTS_AS_ZERO = Rule(

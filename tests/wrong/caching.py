@@ -57,11 +57,11 @@ class CacheByConfiguredName(Client):
 
         class ByName(ToolList):
             def servable(self):
-                return shared.get(key) or super().servable()
+                return shared.get(key) if self.newest is None else super().servable()
 
-            def write(self, flight, listing):
-                shared[key] = super().write(flight, listing)
-                return shared[key]
+            def keep(self, listing):
+                super().keep(listing)
+                shared[key] = self.newest
 
         return ByName(connected, settings)
 
