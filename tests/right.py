@@ -5,6 +5,7 @@ They keep the rules of which the reference makes no claim, and others in another
 
 from __future__ import annotations
 
+from tests.wrong._answering import Answers
 from tests.wrong._pages import KeepsPages
 from tests.wrong._polling import EVERY, Polls
 from tests.wrong._wrong import made
@@ -13,6 +14,7 @@ __all__ = ["RIGHT"]
 
 RIGHT = (
     made("keeps_pages", KeepsPages, snapshot_lists=False),
+    made("answers", Answers, answers_input=True),
     made("polls", Polls, polls=EVERY),
 )
 """Their adapters."""

@@ -100,6 +100,7 @@ def wrapper_of(client: ReferenceClient, heard: list[str], white_box: WhiteBox | 
         invalidate=client.invalidate,
         permissions_changed=client.permissions_changed,
         bind=client.bind,
+        read_resource=client.read_resource,
         reconnect=client.reconnect,
         accessors=client.accessors,
         received=lambda: list(heard),

@@ -74,7 +74,6 @@ MULTI_ROUND_ANSWERS_ARE_NOT_CACHED = Rule(
     ),
     needs=frozenset({"read_resource", "answers_input"}),
     eras=MODERN,
-    untested="no scenario yet: a resource that asks for input before it is read",
 )
 
 ZERO_LIFETIME_IS_STALE_AT_ONCE = Rule(

@@ -10,10 +10,12 @@ from pytest_mcp_conformance.contract.caching import (
     FAILED_REFETCH_EMPTIES_NOTHING,
     HANDED_OUT_LIST_IS_NOT_THE_CACHE,
     LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION,
+    MULTI_ROUND_ANSWERS_ARE_NOT_CACHED,
     NOTICE_ENDS_FRESHNESS,
     PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL,
     SERVERS_NEVER_SHARE_AN_ENTRY,
 )
+from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
@@ -21,6 +23,7 @@ from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.scenarios._steps import definition, edit
 from pytest_mcp_conformance.scenarios._verbs import perform
 from pytest_mcp_conformance.server import ABSENT, HOUR_MS, V1, V2, ScriptedServer
+from pytest_mcp_conformance.server.connection import Connection
 
 
 @scenario(PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL, variants=("private", "absent", "unknown"))
@@ -65,6 +68,38 @@ async def two_servers_of_one_name(server: ScriptedServer, connect: Connect, how:
             if how == "side_by_side":
                 assert await here.names() == ["mine"]
                 assert await there.names() == ["theirs"]
+
+
+@scenario(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED)
+async def resource_read_in_two_rounds(server: ScriptedServer, connect: Connect) -> None:
+    """A resource is read in two rounds, both answers say that they live for an hour, and it is read again."""
+    server.has_tools(*V1)
+    server.capabilities["resources"] = {}
+    hints = {"ttlMs": HOUR_MS, "cacheScope": "private"}
+
+    def answer(connection: Connection, request: Event) -> None:
+        if "requestState" in request.params:
+            contents = [{"uri": request.params["uri"], "text": "read"}]
+            connection.answer(request, {"resultType": "complete", "contents": contents, **hints})
+        else:
+            connection.answer(request, {"resultType": "input_required", "requestState": "s1", **hints})
+
+    server.acts("resources/read", answer, times=float("inf"))
+
+    async with connect(server) as wrapper:
+        states = await _states_of_a_read(server, wrapper)
+        reached(states == [None, "s1"], f"the read was not driven through two rounds: {states}")
+        states = await _states_of_a_read(server, wrapper)
+        with check(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED):
+            assert states, "the second read was answered without the server"
+            assert states[0] is None, "the second read began with the state of the first"
+
+
+async def _states_of_a_read(server: ScriptedServer, wrapper: Holder) -> list[str | None]:
+    """The `requestState` of each frame that one read sent."""
+    mark = server.ledger.mark
+    await wrapper.verb("read_resource", "scripted://one")
+    return [frame.params.get("requestState") for frame in server.ledger.frames("resources/read", since=mark)]
 
 
 @scenario(NOTICE_ENDS_FRESHNESS)

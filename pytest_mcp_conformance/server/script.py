@@ -50,6 +50,7 @@ class ScriptedServer:
             gives each page its own, by the cursor that asks for it (`ABSENT` for the first).
         cache_scope: The scope that modern listings carry.
         grants: What a modern subscription is granted when it asks.
+        capabilities: What it says that it can do, as the handshake carries it.
         versions: The handshake versions spoken, oldest first.
         refusing: True while the server refuses every connection.
         generation: How many times the tools were changed.
@@ -73,6 +74,7 @@ class ScriptedServer:
             "resourcesListChanged",
             "resourceSubscriptions",
         }
+        self.capabilities = dict(eras.CAPABILITIES)
         self.versions: tuple[str, ...] = eras.HANDSHAKE_VERSIONS
         self.refusing = False
         self.generation = 0
@@ -274,7 +276,7 @@ class ScriptedServer:
                     "requested": request.params.get("protocolVersion"),
                 }
                 raise _Refused(eras.UNSUPPORTED_VERSION, "Unsupported protocol version", supported)
-            return eras.initialized(request.params, self.versions)
+            return eras.initialized(request.params, self.versions, self.capabilities)
         if method == "ping":
             return {}
         if method == "tools/list":
@@ -282,7 +284,7 @@ class ScriptedServer:
         if method == "tools/call":
             return self._call(connection, request)
         if method == "server/discover" and self.era == "modern":
-            return eras.discovery()
+            return eras.discovery(self.capabilities)
         if method == "logging/setLevel" and self.era == "handshake":
             return {}
         raise _Refused(-32601, f"Method not found: {method}", None)

@@ -9,6 +9,7 @@ from mcp_conformance_reference.errors import ListFailed
 from mcp_conformance_reference.flight import Flight
 from mcp_conformance_reference.handles import ListedTool
 from mcp_conformance_reference.notices import Notices
+from mcp_conformance_reference.rounds import Rounds
 from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import Listing, Walk
 
@@ -21,11 +22,13 @@ from pytest_mcp_conformance.contract.caching import (
     LATE_OLDER_LISTING_REPLACES_NOTHING,
     LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION,
     LISTING_ASKED_FOR_AFTER_A_NOTICE_IS_FETCHED_AFTER_IT,
+    MULTI_ROUND_ANSWERS_ARE_NOT_CACHED,
     NOTICE_ENDS_FRESHNESS,
     OVERTAKEN_LISTING_IS_DISCARDED,
     PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL,
     SERVERS_NEVER_SHARE_AN_ENTRY,
 )
+from tests.wrong._answering import Answers
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 
@@ -52,18 +55,15 @@ class OneCacheForAllPrincipals(Client):
 class CacheByConfiguredName(Client):
     """The cache is keyed by what the user calls the server, and by the user."""
 
-    def tool_list_type(self, connected, settings):
-        shared, key = self.shared, (settings.name, self.dial.principal)
+    def enter(self):
+        self.listed = False
 
-        class ByName(ToolList):
-            def servable(self):
-                return shared.get(key) if self.newest is None else super().servable()
-
-            def keep(self, listing):
-                super().keep(listing)
-                shared[key] = self.newest
-
-        return ByName(connected, settings)
+    async def list_tools(self):
+        key = self._settings.name, self.dial.principal
+        if self.listed or key not in self.shared:
+            self.shared[key] = await super().list_tools()
+        self.listed = True
+        return list(self.shared[key])
 
 
 @breaks(SERVERS_NEVER_SHARE_AN_ENTRY)
@@ -73,6 +73,32 @@ class ConnectionByConfiguredName(Client):
     def enter(self):
         key = self._settings.name, self.dial.principal
         self.open_streams = self.shared.setdefault(key, self.dial.streams)
+
+
+@breaks(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED, answers_input=True)
+class KeepsWhatItRead(Answers):
+    """What a read gave in the end is kept under the resource alone."""
+
+    async def read_resource(self, uri):
+        if uri not in self.shared:
+            self.shared[uri] = await super().read_resource(uri)
+        return self.shared[uri]
+
+
+@breaks(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED, answers_input=True)
+class KeepsTheQuestion(Answers):
+    """What a server asked before it gave a resource is kept as the answer to the first request."""
+
+    def rounds_type(self, ask, *others):
+        async def ask_or_remember(params):
+            key = params.get("uri")
+            if key is None or "requestState" in params:
+                return await ask(params)
+            if key not in self.shared:
+                self.shared[key] = await ask(params)
+            return self.shared[key]
+
+        return Rounds(ask_or_remember, *others)
 
 
 @breaks(NOTICE_ENDS_FRESHNESS)
