@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pytest_mcp_conformance.adapters import bundled, sdk_major
-from pytest_mcp_conformance.contract import RULES, Verdict
+from pytest_mcp_conformance.contract import ERAS, RULES, Verdict
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
 from tests.matrix import PACKAGED, broken_by, cells, packaged
 from tests.pages import REFERENCE, kill_matrix, rule_pages, written_kills
+from tests.right import RIGHT
 from tests.wrong import WRONG
 
 JUDGED = [rule for rule in RULES.values() if not rule.untested]
@@ -25,8 +26,9 @@ def _id(cell):
     return "-".join(filter(None, (scenario.name, era, variant)))
 
 
-def _playable(rule):
-    return any(rule in scenario.rules for scenario, _, _ in PLAYED)
+def _playable(rule, adapter=None):
+    spoken = ERAS if adapter is None else adapter.claims.eras
+    return any(rule in scenario.rules and era in spoken for scenario, era, _ in PLAYED)
 
 
 @pytest.mark.parametrize("rule", JUDGED, ids=lambda rule: rule.id)
@@ -55,23 +57,39 @@ def test_the_reference_breaks_nothing(cell):
     assert [probe for probe in played.probes if not probe.agrees] == []
 
 
+@pytest.mark.parametrize("right", RIGHT, ids=lambda right: right.name)
+def test_a_right_wrapper_that_is_made_otherwise_breaks_nothing(right):
+    played = [play(scenario, right, era=era, variant=variant) for scenario, era, variant in cells(right)]
+    assert not [each for each in played if each.trouble]
+    accused = [
+        (each.scenario, each.era, each.variant, judgement)
+        for each in played
+        for judgement in each.judgements
+        if judgement.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)
+    ]
+    assert accused == []
+
+
 @pytest.mark.parametrize("rule", JUDGED, ids=lambda rule: rule.id)
-def test_the_reference_keeps_every_rule_in_some_scenario(rule):
+def test_the_reference_keeps_every_rule_in_some_scenario_or_another_right_wrapper_does(rule):
     if not _playable(rule):
         pytest.skip("its scenarios need an era that the installed SDK does not speak")
-    verdicts = [
+    assert any(Verdict.KEPT in _verdicts(rule, right) for right in (bundled()["reference"], *RIGHT))
+
+
+def _verdicts(rule, right):
+    return [
         judgement.verdict
         for scenario, era, variant in PLAYED
         if rule in scenario.rules
-        for judgement in play(scenario, bundled()["reference"], era=era, variant=variant).judgements
+        for judgement in play(scenario, right, era=era, variant=variant).judgements
         if judgement.rule == rule.id
     ]
-    assert Verdict.KEPT in verdicts
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
 def test_a_wrong_wrapper_breaks_its_rule(wrong):
-    if not _playable(wrong.rule):
+    if not _playable(wrong.rule, wrong.adapter):
         pytest.skip("its scenarios need an era that the installed SDK does not speak")
     broken = broken_by(wrong)
     assert wrong.rule.id in broken

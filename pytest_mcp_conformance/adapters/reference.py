@@ -29,6 +29,7 @@ LIMIT = 30.0
 CLAIMS = Claims(
     caches_listings=True,
     reacts_to_list_changed=0.0,
+    snapshot_lists=True,
     single_flight=True,
     redials=True,
     isolates_principals=True,
@@ -106,6 +107,7 @@ def wrapper_of(client: ReferenceClient, heard: list[str], white_box: WhiteBox | 
         invalidate=client.invalidate,
         permissions_changed=client.permissions_changed,
         bind=client.bind,
+        read_resource=client.read_resource,
         reconnect=client.reconnect,
         accessors=client.accessors,
         refusal_payload=refusal_payload,

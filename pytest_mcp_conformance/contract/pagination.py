@@ -73,7 +73,6 @@ EMPTY_CURSOR_STILL_ENDS_THE_WALK = Rule(
     ),
     needs=frozenset({"follows_pages"}),
     eras=HANDSHAKE,
-    untested="no scenario yet: a handshake server whose last page carries an empty cursor",
     reports=(
         issue("langchain-ai/langchain-mcp-adapters", 250),
         issue("modelcontextprotocol/java-sdk", 628),
@@ -113,7 +112,6 @@ ENDLESS_WALK_IS_BOUNDED = Rule(
         "do not rely on a guard against repeated cursors alone",
     ),
     needs=frozenset({"follows_pages"}),
-    untested="no scenario yet: a server with ever new cursors",
 )
 
 NO_PAGE_SIZE_ENDS_THE_WALK = Rule(
@@ -159,7 +157,6 @@ WALK_ACROSS_A_NOTICE_IS_NOT_KEPT = Rule(
         "walk anew at the next list",
     ),
     needs=frozenset({"follows_pages", "reacts_to_list_changed", "caches_listings"}),
-    untested="no scenario yet: a notice between two pages",
 )
 
 REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE = Rule(
@@ -178,7 +175,6 @@ REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE = Rule(
     why="A server that refuses its own cursors keeps the client in a loop, or page one passes for the list.",
     if_broken=("restart once at most, then raise", "do not return page one as the list"),
     needs=frozenset({"follows_pages"}),
-    untested="no scenario yet: a cursor refused in the walk that handed it out",
 )
 
 CURSOR_DIES_WITH_ITS_SESSION = Rule(
@@ -193,5 +189,4 @@ CURSOR_DIES_WITH_ITS_SESSION = Rule(
     ),
     needs=frozenset({"follows_pages", "redials"}),
     eras=HANDSHAKE,
-    untested="no scenario yet: a session lost between two pages",
 )

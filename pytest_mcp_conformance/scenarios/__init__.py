@@ -16,9 +16,12 @@ from pytest_mcp_conformance.scenarios import (
     keys,
     leases,
     ledger,
+    lifetimes,
     marker,
     notices,
+    overtaking,
     pagination,
+    polling,
     pool,
     refetches,
     schemas,
@@ -36,6 +39,9 @@ CATALOGUE: tuple[Scenario, ...] = (
         found
         for area in (
             caching,
+            overtaking,
+            lifetimes,
+            polling,
             pagination,
             notices,
             refetches,

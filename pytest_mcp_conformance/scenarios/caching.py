@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from pytest_mcp_conformance.contract._tool import tools_of
 from pytest_mcp_conformance.contract.caching import (
     EMPTY_LISTING_IS_A_LISTING,
+    EQUAL_LISTS_SHARE_ONE_FETCH,
+    EXPLICIT_REFRESH_PASSES_EVERY_LAYER,
     FAILED_REFETCH_EMPTIES_NOTHING,
     HANDED_OUT_LIST_IS_NOT_THE_CACHE,
-    LATE_OLDER_LISTING_REPLACES_NOTHING,
     LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION,
+    MULTI_ROUND_ANSWERS_ARE_NOT_CACHED,
     NOTICE_ENDS_FRESHNESS,
-    OVERTAKEN_LISTING_IS_DISCARDED,
     PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL,
+    SERVERS_NEVER_SHARE_AN_ENTRY,
 )
-from pytest_mcp_conformance.contract.checks import LATE_OLDER_LISTING_BRINGS_NO_SCHEMA_BACK
+from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
 from pytest_mcp_conformance.scenarios._steps import definition, edit, first_listing, says_changed
+from pytest_mcp_conformance.scenarios._verbs import perform
 from pytest_mcp_conformance.server import ABSENT, HOUR_MS, V1, V2, ScriptedServer
+from pytest_mcp_conformance.server.connection import Connection
 
 
 @scenario(PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL, variants=("private", "absent", "unknown"))
@@ -40,6 +45,63 @@ async def private_listing_of_two_principals(server: ScriptedServer, connect: Con
             assert await a.names() == ["of_a"]
 
 
+@scenario(SERVERS_NEVER_SHARE_AN_ENTRY, variants=("side_by_side", "one_after_the_other"))
+async def two_servers_of_one_name(server: ScriptedServer, connect: Connect, how: str) -> None:
+    """Two servers that give themselves the same name, each with tools of its own, are listed."""
+    other = server.another("another server")
+    for each, name in ((server, "mine"), (other, "theirs")):
+        each.ttl_ms = HOUR_MS
+        each.has_tools(name)
+
+    async with connect(server) as here:
+        mine = await here.names()
+        if how == "one_after_the_other":
+            await here.close()
+        there = await connect.attempt(other)
+        if there.error is not None:
+            leave_out(SERVERS_NEVER_SHARE_AN_ENTRY, "refuses a second server")
+            return
+        with check(SERVERS_NEVER_SHARE_AN_ENTRY):
+            assert mine == ["mine"]
+            assert await there.names() == ["theirs"]
+            assert other.ledger.listings(), "the second server was not asked"
+            if how == "side_by_side":
+                assert await here.names() == ["mine"]
+                assert await there.names() == ["theirs"]
+
+
+@scenario(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED)
+async def resource_read_in_two_rounds(server: ScriptedServer, connect: Connect) -> None:
+    """A resource is read in two rounds, both answers say that they live for an hour, and it is read again."""
+    server.has_tools(*V1)
+    server.capabilities["resources"] = {}
+    hints = {"ttlMs": HOUR_MS, "cacheScope": "private"}
+
+    def answer(connection: Connection, request: Event) -> None:
+        if "requestState" in request.params:
+            contents = [{"uri": request.params["uri"], "text": "read"}]
+            connection.answer(request, {"resultType": "complete", "contents": contents, **hints})
+        else:
+            connection.answer(request, {"resultType": "input_required", "requestState": "s1", **hints})
+
+    server.acts("resources/read", answer, times=float("inf"))
+
+    async with connect(server) as wrapper:
+        states = await _states_of_a_read(server, wrapper)
+        reached(states == [None, "s1"], f"the read was not driven through two rounds: {states}")
+        states = await _states_of_a_read(server, wrapper)
+        with check(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED):
+            assert states, "the second read was answered without the server"
+            assert states[0] is None, "the second read began with the state of the first"
+
+
+async def _states_of_a_read(server: ScriptedServer, wrapper: Holder) -> list[str | None]:
+    """The `requestState` of each frame that one read sent."""
+    mark = server.ledger.mark
+    await wrapper.verb("read_resource", "scripted://one")
+    return [frame.params.get("requestState") for frame in server.ledger.frames("resources/read", since=mark)]
+
+
 @scenario(NOTICE_ENDS_FRESHNESS)
 async def fresh_listing_meets_a_notice(server: ScriptedServer, connect: Connect) -> None:
     """A listing has an hour to live when the notice comes that the tools have changed."""
@@ -53,92 +115,6 @@ async def fresh_listing_meets_a_notice(server: ScriptedServer, connect: Connect)
         await wrapper.react()
         with check(NOTICE_ENDS_FRESHNESS):
             assert await wrapper.names() == ["a", "new"]
-
-
-@scenario(OVERTAKEN_LISTING_IS_DISCARDED, variants=("settled", "back_to_back", "answer_first"))
-async def overtaken_listing(server: ScriptedServer, connect: Connect, order: str) -> None:
-    """The very first listing is answered, held on the wire, and overtaken by list_changed.
-
-    The late answer is a truth of the past: it is not what the wrapper serves. It comes when the notice has
-    been read, right behind the notice, or right before it.
-    """
-    server.ttl_ms = HOUR_MS
-    server.has_tools(*V1)
-
-    with server.holding("tools/list") as gate:
-        first = await first_listing(server, connect, gate)
-        server.has_tools(*V2)
-        gate.open()
-        if order == "answer_first":
-            first.late.release()
-        await says_changed(server, first.wrapper, connect, settled=order == "settled")
-        first.late.release()
-    wrapper = await first.ended()
-    with check(OVERTAKEN_LISTING_IS_DISCARDED):
-        assert await wrapper.names() == ["a", "new"]
-
-
-@scenario(OVERTAKEN_LISTING_IS_DISCARDED)
-async def overtaken_refetch(server: ScriptedServer, connect: Connect) -> None:
-    """A second fetch is out, for whatever reason, when the tools change once more."""
-    server.ttl_ms = HOUR_MS
-    server.has_tools(*V1)
-
-    async with connect(server) as wrapper:
-        await wrapper.list_tools()
-        with server.holding("tools/list") as gate:
-            server.has_tools(*V2)
-            if wrapper.has("refresh"):
-                fetch = wrapper.start("refresh")
-            else:
-                await says_changed(server, wrapper, connect)
-                fetch = wrapper.start_listing()
-            late = await gate.arrived()
-            server.has_tools("third")
-            gate.open()
-            await says_changed(server, wrapper, connect)
-            late.release()
-        await fetch.ended()
-        with check(OVERTAKEN_LISTING_IS_DISCARDED):
-            assert await wrapper.names() == ["third"]
-
-
-@scenario(LATE_OLDER_LISTING_REPLACES_NOTHING, LATE_OLDER_LISTING_BRINGS_NO_SCHEMA_BACK)
-async def older_listing_answered_last(server: ScriptedServer, connect: Connect) -> None:
-    """A listing is held, a later one is answered, and then the older answer arrives."""
-    server.ttl_ms = HOUR_MS
-    server.has_tools(*V1)
-
-    with server.holding("tools/list") as gate:
-        first = await first_listing(server, connect, gate)
-        server.has_tools(*V2)
-        gate.open()
-        wrapper = first.wrapper
-        if wrapper is None:
-            first.late.release()
-            for rule in (LATE_OLDER_LISTING_REPLACES_NOTHING, LATE_OLDER_LISTING_BRINGS_NO_SCHEMA_BACK):
-                leave_out(rule, "lists at connect: nothing can be asked while that listing is out")
-            return
-        mark = server.ledger.mark
-        later = wrapper.start_listing()
-        await server.settle()
-        if not server.ledger.listings(since=mark) and wrapper.has("refresh"):
-            later = wrapper.start("refresh")
-            await server.settle()
-        overtaken = bool(server.ledger.listings(since=mark))
-        handle = wrapper.handle("a") if overtaken else None
-        first.late.release()
-    await first.ended()
-    await later.ended()
-    if not overtaken:
-        for rule in (LATE_OLDER_LISTING_REPLACES_NOTHING, LATE_OLDER_LISTING_BRINGS_NO_SCHEMA_BACK):
-            leave_out(rule, "asks for a listing only once: none can be overtaken")
-        return
-    with check(LATE_OLDER_LISTING_BRINGS_NO_SCHEMA_BACK):
-        outcome = await wrapper.call("a", "n1", handle=handle)
-        assert outcome.ok, f"an answer that the newer listing allows: {outcome}"
-    with check(LATE_OLDER_LISTING_REPLACES_NOTHING):
-        assert await wrapper.names() == ["a", "new"]
 
 
 @scenario(FAILED_REFETCH_EMPTIES_NOTHING, variants=("error", "malformed"))
@@ -244,3 +220,57 @@ async def _lists_anew(server: ScriptedServer, wrapper: Holder) -> None:
         assert served == ["a", "new"]
     newest = server.connections[-1].number
     reached(server.ledger.frames(connection=newest), "no frame on a new connection")
+
+
+@scenario(EQUAL_LISTS_SHARE_ONE_FETCH, variants=("first", "second"))
+async def equal_lists_at_once(server: ScriptedServer, connect: Connect, who: str) -> None:
+    """Three lists are asked for at once, their answer is held, and one of the three gives up."""
+    server.ttl_ms = HOUR_MS
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        server.has_tools(*V2)
+        hears = wrapper.claims.makes("reacts_to_list_changed")
+        if not hears:
+            await wrapper.make_stale()
+        with server.holding("tools/list") as gate:
+            if hears:
+                reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+                await wrapper.react()
+            before = len(gate.held)  # asked by the wrapper itself, for the notice
+            lists = [wrapper.start_listing() for _ in range(3)]
+            await server.settle()
+            reached(gate.held, "no listing reached the server")
+            with check(EQUAL_LISTS_SHARE_ONE_FETCH):
+                asked = len(gate.held) - before
+                assert asked <= 1, f"{asked} tools/list for three lists asked for at once"
+            if wrapper.is_async("list_tools"):  # what runs in a thread cannot be given up
+                await lists.pop(("first", "second").index(who)).cancel()
+        with check(EQUAL_LISTS_SHARE_ONE_FETCH):
+            for each in lists:
+                assert [tool.name for tool in await each.result()] == ["a", "new"]
+
+
+@scenario(EXPLICIT_REFRESH_PASSES_EVERY_LAYER, variants=("refresh", "invalidate"))
+async def way_out_of_a_fresh_listing(server: ScriptedServer, connect: Connect, verb: str) -> None:
+    """A listing has an hour to live, the tools change without a word, and the user says that they did."""
+    server.ttl_ms = HOUR_MS
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        if not wrapper.has(verb):
+            leave_out(EXPLICIT_REFRESH_PASSES_EVERY_LAYER, verb)
+            return
+        await wrapper.list_tools()
+        server.has_tools(*V2)
+        mark = server.ledger.mark
+        await wrapper.verb(verb)
+        with check(EXPLICIT_REFRESH_PASSES_EVERY_LAYER):
+            assert await wrapper.names() == ["a", "new"]
+            assert server.ledger.listings(since=mark), "the server was not asked"
+        if wrapper.has("accessors"):
+            for name, accessor in dict(await wrapper.verb("accessors")).items():
+                with check(EXPLICIT_REFRESH_PASSES_EVERY_LAYER):
+                    shown = [each.name for each in tools_of(await perform(accessor))]
+                    assert shown == ["a", "new"], f"read through {name}"

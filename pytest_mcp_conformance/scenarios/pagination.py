@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from itertools import count
 from typing import Any
 
+from pytest_mcp_conformance.contract import Rule
 from pytest_mcp_conformance.contract.pagination import (
     BROKEN_WALK_IS_A_FAILED_LIST,
+    CURSOR_DIES_WITH_ITS_SESSION,
     CURSOR_GOES_BACK_UNCHANGED,
     EMPTY_CURSOR_IS_FOLLOWED,
+    EMPTY_CURSOR_STILL_ENDS_THE_WALK,
+    ENDLESS_WALK_IS_BOUNDED,
     LIST_HOLDS_ALL_PAGES,
     NO_PAGE_SIZE_ENDS_THE_WALK,
+    REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE,
     REPEATING_CURSOR_ENDS_THE_WALK,
+    WALK_ACROSS_A_NOTICE_IS_NOT_KEPT,
 )
+from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, reached
+from pytest_mcp_conformance.scenarios._owner import NeverOpened
 from pytest_mcp_conformance.scenarios._scenario import scenario
-from pytest_mcp_conformance.server import ABSENT, V1, ScriptedServer, tool
+from pytest_mcp_conformance.scenarios._steps import first_listing
+from pytest_mcp_conformance.server import ABSENT, HOUR_MS, V1, Gate, ScriptedServer, tool
 
 CURSORS = (" x ", "2", "null", "%2F+=", '"quoted"', "\u0434\u0430\u043b\u0435\u0435 \u2192", "{}", "c" * 8192)
 """Texts that a client might trim, decode, parse or cut."""
 
 FRAMES = 10_000
 """A walk that asks for more pages than this is taken for an endless one."""
+
+PAUSE = 0.047
+"""Seconds that each of so many pages takes: together less than the deadline of a verb, and no part of a round
+limit, so that none is answered in the very moment in which its caller gives up."""
+
+RESTARTS = 100
+"""A wrapper that begins a walk more often than this is taken to do so for ever."""
 
 
 @scenario(LIST_HOLDS_ALL_PAGES)
@@ -59,33 +78,92 @@ async def empty_cursor(server: ScriptedServer, connect: Connect) -> None:
             assert [frame.params.get("cursor") for frame in server.ledger.listings()] == [None, ""]
 
 
+@scenario(EMPTY_CURSOR_STILL_ENDS_THE_WALK)
+async def empty_cursor_on_the_last_page(server: ScriptedServer, connect: Connect) -> None:
+    """The last page names an empty cursor; who follows it finds a page with nothing on it."""
+    server.pages(["a"], ["b"], [], cursors=["c2", ""])
+
+    async with connect(server) as wrapper:
+        with check(EMPTY_CURSOR_STILL_ENDS_THE_WALK):
+            assert await wrapper.names() == ["a", "b"]
+        reached(server.ledger.listings(), "no listing reached the server")
+
+
+@scenario(EMPTY_CURSOR_STILL_ENDS_THE_WALK)
+async def empty_cursor_on_every_page(server: ScriptedServer, connect: Connect) -> None:
+    """A broken server gives an empty cursor with every page; later it is mended."""
+    await _walk_without_an_end(server, connect, EMPTY_CURSOR_STILL_ENDS_THE_WALK, lambda cursor: "", least=1)
+
+
 @scenario(REPEATING_CURSOR_ENDS_THE_WALK, variants=("same", "cycle"))
 async def repeating_cursor(server: ScriptedServer, connect: Connect, kind: str) -> None:
     """A broken server gives a cursor that it gave before; later it is mended."""
-    following = {"same": {ABSENT: "c1", "c1": "c1"}, "cycle": {ABSENT: "c1", "c1": "c2", "c2": "c1"}}[kind]
+    following = {"same": {}, "cycle": {"c1": "c2"}}[kind]
+    await _walk_without_an_end(
+        server, connect, REPEATING_CURSOR_ENDS_THE_WALK, lambda cursor: following.get(cursor, "c1")
+    )
+
+
+@scenario(ENDLESS_WALK_IS_BOUNDED)
+async def ever_new_cursors(server: ScriptedServer, connect: Connect) -> None:
+    """A broken server takes its time over each page and names another one with each; later it is mended.
+
+    A limit of time is a limit as well: this many pages take longer than any verb may.
+    """
+    with server.holding("tools/list") as gate:
+        answering = asyncio.get_running_loop().create_task(_answer_slowly(gate), name="slow answers")
+        try:
+            await _walk_without_an_end(
+                server,
+                connect,
+                ENDLESS_WALK_IS_BOUNDED,
+                lambda cursor: f"c{1 if cursor is ABSENT else int(cursor[1:]) + 1}",
+            )
+        finally:
+            answering.cancel()
+
+
+async def _answer_slowly(gate: Gate) -> None:
+    for place in count(1):
+        held = await gate.arrived(place, deadline=float("inf"))
+        await asyncio.sleep(PAUSE)
+        held.release()
+
+
+async def _walk_without_an_end(
+    server: ScriptedServer, connect: Connect, rule: Rule, following: Callable[[Any], str], least: int = 2
+) -> None:
+    """List from a server that gives a tool and `following(cursor)` with every page, and then from a good one.
+
+    Args:
+        server: The script.
+        connect: The way in.
+        rule: What is judged.
+        following: Gives the next cursor for a cursor (`ABSENT` at first).
+        least: How many pages have to be asked for.
+    """
     asked = 0
 
-    def lister(cursor: Any) -> tuple[list[Any], Any] | None:
+    def lister(cursor: Any) -> tuple[list[Any], Any]:
         nonlocal asked
         asked += 1
         if asked > FRAMES:
             server.drop()
-        return [tool(f"t{asked}")], following.get(cursor, "c1")
+        return [tool(f"t{asked}")], following(cursor)
 
     server.lists_by(lister)
-    opening = connect.start(server)
-    with check(REPEATING_CURSOR_ENDS_THE_WALK):
-        await opening.ended()
-        if opening.error is None:
-            wrapper = await opening.result()
+    wrapper = await connect.attempt(server)
+    with check(rule):
+        if wrapper.error is None:
             await wrapper.try_names()
         assert asked <= FRAMES, f"still asking after {FRAMES} pages"
-    reached(asked > 1, "the second page was never asked for")
-    if opening.error is not None or asked > FRAMES:
+        assert not isinstance(wrapper.error, NeverOpened), wrapper.failure
+    reached(asked >= least, f"page {least} was never asked for")
+    if wrapper.error is not None or asked > FRAMES:
         return
     server.has_tools(*V1)
     await wrapper.make_stale()
-    with check(REPEATING_CURSOR_ENDS_THE_WALK):
+    with check(rule):
         assert await wrapper.names() == ["a", "old"]
 
 
@@ -130,3 +208,78 @@ async def second_page_fails(server: ScriptedServer, connect: Connect) -> None:
                     assert outcome.ok, f"an answer that the kept listing allows: {outcome}"
         with check(BROKEN_WALK_IS_A_FAILED_LIST):
             assert await wrapper.names() == ["a", "new"]
+
+
+@scenario(WALK_ACROSS_A_NOTICE_IS_NOT_KEPT, variants=("first", "second"))
+async def notice_between_two_pages(server: ScriptedServer, connect: Connect, late: str) -> None:
+    """The tools change while the answer with the first page is out, or the one with the second."""
+    server.ttl_ms = HOUR_MS
+    server.pages(["a1"], ["old"])
+
+    with server.holding("tools/list", when=_names_a_page if late == "second" else None) as gate:
+        first = await first_listing(server, connect, gate)
+        server.pages(["a2"], ["new"])
+        gate.open()
+        reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+        first.late.release()
+    wrapper = await first.ended()
+    await wrapper.react()
+    with check(WALK_ACROSS_A_NOTICE_IS_NOT_KEPT):
+        assert await wrapper.names() == ["a2", "new"]
+
+
+@scenario(REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE)
+async def cursor_is_refused_at_once(server: ScriptedServer, connect: Connect) -> None:
+    """A broken server refuses the cursor that it has just given; later it is mended."""
+    starts = 0
+
+    def lister(cursor: Any) -> tuple[list[Any], Any] | None:
+        nonlocal starts
+        if cursor is not ABSENT:
+            return None
+        starts += 1
+        if starts > RESTARTS:
+            server.drop()
+        return [tool("a")], "c2"
+
+    server.lists_by(lister)
+    wrapper = await connect.attempt(server)
+    with check(REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE):
+        assert starts <= 2, f"walked {starts} times at connect"
+        if wrapper.error is None:
+            before = starts
+            served = await wrapper.try_names()
+            assert starts - before <= 2, f"walked {starts - before} times for one list"
+            assert served is None, "a walk that could not be finished was given out as a list"
+    reached(server.ledger.frames("tools/list", kind="failed"), "the second page was never asked for")
+    if wrapper.error is not None or starts > RESTARTS:
+        return
+    server.has_tools(*V1)
+    await wrapper.make_stale()
+    with check(REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE):
+        assert await wrapper.names() == ["a", "old"]
+
+
+@scenario(CURSOR_DIES_WITH_ITS_SESSION)
+async def session_ends_between_two_pages(server: ScriptedServer, connect: Connect) -> None:
+    """The connection is lost when the second page is asked for; that may cost one list."""
+    server.pages(["a"], ["b"], ["c"])
+    server.drops_on("tools/list", when=_names_a_page)
+
+    wrapper = await connect.attempt(server)
+    if wrapper.error is not None:  # it lists at connect
+        wrapper = await connect.attempt(server)
+    first_of: dict[int, str | None] = {}
+    with check(CURSOR_DIES_WITH_ITS_SESSION):
+        served = await wrapper.try_names()
+        if served is None:
+            served = await wrapper.names()
+        for frame in server.ledger.listings():
+            first_of.setdefault(frame.connection, frame.params.get("cursor"))
+        assert set(first_of.values()) == {None}, f"the first cursor of each session: {first_of}"
+        assert served == ["a", "b", "c"]
+    reached(len(first_of) > 1, "no list was asked for in a new session")
+
+
+def _names_a_page(request: Event) -> bool:
+    return "cursor" in request.params

@@ -8,6 +8,7 @@ from typing import Any
 from pytest_mcp_conformance.server.tools import ABSENT
 
 __all__ = [
+    "CAPABILITIES",
     "HANDSHAKE_METHOD",
     "HANDSHAKE_VERSIONS",
     "MODERN_VERSION",
@@ -28,23 +29,27 @@ HANDSHAKE_METHOD = {"handshake": "initialize", "modern": "server/discover"}
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 """The `_meta` key that names the subscription a modern notice belongs to."""
 
-_CAPABILITIES = {"tools": {"listChanged": True}, "logging": {}}
+CAPABILITIES: Mapping[str, Any] = {"tools": {"listChanged": True}, "logging": {}}
+"""What a scripted server says that it can do, unless it is told otherwise."""
+
 _SERVER = {"name": "scripted", "version": "1"}
 
 
-def initialized(params: Mapping[str, Any], versions: tuple[str, ...]) -> dict[str, Any]:
+def initialized(
+    params: Mapping[str, Any], versions: tuple[str, ...], capabilities: Mapping[str, Any]
+) -> dict[str, Any]:
     """The result of `initialize`: the version asked for where the script speaks it, else its newest."""
     asked = params.get("protocolVersion")
     version = asked if asked in versions else versions[-1]
-    return {"protocolVersion": version, "capabilities": dict(_CAPABILITIES), "serverInfo": dict(_SERVER)}
+    return {"protocolVersion": version, "capabilities": dict(capabilities), "serverInfo": dict(_SERVER)}
 
 
-def discovery() -> dict[str, Any]:
+def discovery(capabilities: Mapping[str, Any]) -> dict[str, Any]:
     """The result of `server/discover`."""
     return {
         "resultType": "complete",
         "supportedVersions": [MODERN_VERSION],
-        "capabilities": dict(_CAPABILITIES),
+        "capabilities": dict(capabilities),
         "ttlMs": 0,
         "cacheScope": "private",
     }

@@ -46,9 +46,11 @@ class ScriptedServer:
 
     Attributes:
         ledger: Every frame, and waiting for one.
-        ttl_ms: The lifetime that modern listings carry, in milliseconds; `ABSENT` leaves it out.
+        ttl_ms: The lifetime that modern listings carry, in milliseconds; `ABSENT` leaves it out. A function
+            gives each page its own, by the cursor that asks for it (`ABSENT` for the first).
         cache_scope: The scope that modern listings carry.
         grants: What a modern subscription is granted when it asks.
+        capabilities: What it says that it can do, as the handshake carries it.
         versions: The handshake versions spoken, oldest first.
         refusing: True while the server refuses every connection.
         generation: How many times the tools were changed.
@@ -72,6 +74,7 @@ class ScriptedServer:
             "resourcesListChanged",
             "resourceSubscriptions",
         }
+        self.capabilities = dict(eras.CAPABILITIES)
         self.versions: tuple[str, ...] = eras.HANDSHAKE_VERSIONS
         self.refusing = False
         self.generation = 0
@@ -283,7 +286,7 @@ class ScriptedServer:
                     "requested": request.params.get("protocolVersion"),
                 }
                 raise _Refused(eras.UNSUPPORTED_VERSION, "Unsupported protocol version", supported)
-            return eras.initialized(request.params, self.versions)
+            return eras.initialized(request.params, self.versions, self.capabilities)
         if method == "ping":
             return {}
         if method == "tools/list":
@@ -291,21 +294,23 @@ class ScriptedServer:
         if method == "tools/call":
             return self._call(request)
         if method == "server/discover" and self.era == "modern":
-            return eras.discovery()
+            return eras.discovery(self.capabilities)
         if method == "logging/setLevel" and self.era == "handshake":
             return {}
         raise _Refused(-32601, f"Method not found: {method}", None)
 
     def _listing(self, request: Event) -> Message:
         cursor = request.params.get("cursor")
-        page = self._catalogue.page(ABSENT if cursor is None else cursor, request.principal)
+        place = ABSENT if cursor is None else cursor
+        page = self._catalogue.page(place, request.principal)
         if page is None:
             raise _Refused(-32602, f"Invalid cursor: {cursor!r}", None)
         tools, following = page
         result: Message = {"tools": tools}
         if following is not ABSENT:
             result["nextCursor"] = following
-        return eras.stamped(result, self.era, ttlMs=self.ttl_ms, cacheScope=self.cache_scope)
+        lifetime = self.ttl_ms(place) if callable(self.ttl_ms) else self.ttl_ms
+        return eras.stamped(result, self.era, ttlMs=lifetime, cacheScope=self.cache_scope)
 
     def _call(self, request: Event) -> Message:
         name = request.params.get("name")

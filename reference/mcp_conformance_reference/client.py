@@ -59,8 +59,8 @@ class ReferenceClient(Parts):
         reopen_limit: The longest wait between two of those tries, in seconds.
         close_limit: How long a connection may take to leave in good order, in seconds.
         on_log: Called with each log message of the server; must come back at once.
-        on_input: Answers what a modern server asks before it finishes a call: gets the question's key and the
-            request that it is, gives the result. It runs within the call's limit.
+        on_input: Answers what a modern server asks before it finishes a call or a read: gets the question's
+            key and the request that it is, gives the result. It runs within the verb's limit.
         max_rounds: How many rounds of questions a call may take.
         log_level: Which messages to ask for, in the modern era, where `on_log` is given.
         client_info: `name` and `version` to give of this client.
@@ -205,6 +205,19 @@ class ReferenceClient(Parts):
                 if tool.name == name:
                     return tool
             raise StaleTool(name, "the newest listing lacks it")
+
+    async def read_resource(self, uri: str) -> dict[str, Any]:
+        """Read one resource. It is asked for each time: nothing of it is kept, whatever lifetime it has.
+
+        Returns:
+            The result as it was on the wire.
+
+        Raises:
+            RequestFailed: The server answered with an error, or asks for what nobody can give.
+            DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
+        """
+        async with self.verb("read_resource") as life:
+            return await life.reader.read(uri)
 
     async def refresh(self) -> None:
         """List again now, whatever is kept.

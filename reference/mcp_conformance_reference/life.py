@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mcp_conformance_reference.connection import Connection, OpenStreams
 from mcp_conformance_reference.errors import ClientClosed
+from mcp_conformance_reference.resources import Reader
 from mcp_conformance_reference.settings import Settings
 from mcp_conformance_reference.tasks import Shared
 
@@ -29,6 +30,7 @@ class Life:
         dialler: Holds the connection.
         tools: The tool list.
         caller: Makes the calls.
+        reader: Reads the resources.
     """
 
     def __init__(self, open_streams: OpenStreams, settings: Settings) -> None:
@@ -40,6 +42,7 @@ class Life:
         self.dialler = parts.dialler_type(self.make_connection)
         self.tools = parts.tool_list_type(self.dialler.connected, settings)
         self.caller = parts.caller_type(self.dialler, self.tools, settings)
+        self.reader = Reader(self.dialler, self.tools.refresh, settings)
 
     def make_connection(self) -> Connection:
         """A new connection, not yet opened."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from mcp_conformance_reference import CallFailed, ReferenceClient
+from mcp_conformance_reference import CallFailed, ReferenceClient, RequestFailed
 from mcp_conformance_reference.rounds import HEADER_MISMATCH
 
 from pytest_mcp_conformance.adapters import sdk_major
@@ -117,3 +117,47 @@ def test_a_second_header_mismatch_is_an_error(server: ScriptedServer) -> None:
     assert isinstance(failed, CallFailed)
     assert failed.code == HEADER_MISMATCH
     assert len(rounds_of(server)) == 2
+
+
+READ = {"resultType": "complete", "contents": [{"uri": "scripted://one", "text": "here"}], "ttlMs": 3_600_000}
+
+
+def read_of(server: ScriptedServer, **settings: object) -> object:
+    """The outcome of reading a resource twice: the texts, or what the first read raised."""
+
+    async def script() -> object:
+        async with ReferenceClient(server.dial().streams, era="modern", **settings) as client:
+            try:
+                read = [await client.read_resource("scripted://one") for _ in range(2)]
+            except RequestFailed as failed:
+                return failed
+            return [each["contents"][0]["text"] for each in read]
+
+    return run(script)
+
+
+def test_a_resource_is_read_through_its_rounds_and_kept_nowhere(server):
+    def answer(connection, request):
+        connection.answer(request, READ if "requestState" in request.params else question("s1"))
+
+    server.acts("resources/read", answer, times=float("inf"))
+    assert read_of(server, on_input=yes) == ["here", "here"]
+    states = [frame.params.get("requestState") for frame in server.ledger.frames("resources/read")]
+    assert states == [None, "s1", None, "s1"]
+
+
+def test_a_resource_that_nobody_can_answer_for_is_a_failed_read(server):
+    server.gives("resources/read", question("s1"))
+    assert "nobody is there to give it" in str(read_of(server))
+
+
+def test_a_resource_of_a_handshake_server_is_one_request():
+    server = ScriptedServer()
+    server.gives("resources/read", READ)
+
+    async def script():
+        async with ReferenceClient(server.dial().streams) as client:
+            return await client.read_resource("scripted://one")
+
+    assert run(script) == READ
+    assert len(server.ledger.frames("resources/read")) == 1

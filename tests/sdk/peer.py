@@ -60,13 +60,14 @@ class Peer:
     """One server with one connection.
 
     `pages` are what `tools/list` gives, `gives` the value that a tool answers. Requests of a method in
-    `holds` wait in `parked`, those of a method in `refuses` get an error. `frames` is what the client sent,
-    oldest first.
+    `holds` wait in `parked`, those of a method in `refuses` get an error. Without `lifetimes` a modern listing
+    has no `ttlMs`. `frames` is what the client sent, oldest first.
     """
 
     pages: list[list[dict[str, Any]]]
     gives: dict[str, Any] = field(default_factory=dict)
     ttl_ms: int = 0
+    lifetimes: bool = True
     holds: set[str] = field(default_factory=set)
     refuses: set[str] = field(default_factory=set)
     parked: list[Parked] = field(default_factory=list)
@@ -150,8 +151,9 @@ class Peer:
             return {"result": {"supportedVersions": [MODERN], "capabilities": CAPABILITIES, **fresh}}
         if method == "tools/list":
             page = int(params.get("cursor") or 0)
+            listed = {key: hint for key, hint in fresh.items() if key != "ttlMs" or self.lifetimes}
             more = {"nextCursor": str(page + 1)} if page + 1 < len(self.pages) else {}
-            return {"result": {"tools": self.pages[page], **more, **fresh}}
+            return {"result": {"tools": self.pages[page], **more, **listed}}
         if method == "tools/call":
             text = json.dumps(params.get("arguments") or {})
             value = (

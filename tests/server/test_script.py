@@ -116,6 +116,14 @@ def test_modern_results_are_stamped_and_handshake_results_are_not(server, modern
     assert ("ttlMs" in stamped, stamped["cacheScope"]) == (False, "team")
 
 
+def test_each_page_may_have_a_lifetime_of_its_own(modern):
+    modern.pages(["a"], ["b"])
+    modern.ttl_ms = lambda cursor: 1000 if cursor is ABSENT else ABSENT
+    client = Client(modern)
+    assert client.ask("tools/list", {"_meta": MODERN})["result"]["ttlMs"] == 1000
+    assert "ttlMs" not in client.ask("tools/list", {"_meta": MODERN, "cursor": "c2"})["result"]
+
+
 def test_a_call_is_answered_by_what_the_schema_asks_for(server):
     server.has_tools(tool("a", "integer"), "plain")
     client = Client(server)

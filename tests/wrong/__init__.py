@@ -15,9 +15,11 @@ from tests.wrong import (
     keys,
     leases,
     ledger,
+    lifetimes,
     marker,
     notices,
     pagination,
+    polling,
     pool,
     refetches,
     schemas,
@@ -33,6 +35,8 @@ WRONG: tuple[Wrong, ...] = tuple(
     found
     for area in (
         caching,
+        lifetimes,
+        polling,
         pagination,
         notices,
         refetches,

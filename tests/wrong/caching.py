@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from mcp_conformance_reference.errors import ListFailed
+from mcp_conformance_reference.flight import Flight
 from mcp_conformance_reference.handles import ListedTool
 from mcp_conformance_reference.notices import Notices
+from mcp_conformance_reference.rounds import Rounds
 from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import Listing, Walk
 
 from pytest_mcp_conformance.contract.caching import (
     EMPTY_LISTING_IS_A_LISTING,
+    EQUAL_LISTS_SHARE_ONE_FETCH,
+    EXPLICIT_REFRESH_PASSES_EVERY_LAYER,
     FAILED_REFETCH_EMPTIES_NOTHING,
     HANDED_OUT_LIST_IS_NOT_THE_CACHE,
     LATE_OLDER_LISTING_REPLACES_NOTHING,
     LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION,
+    LISTING_ASKED_FOR_AFTER_A_NOTICE_IS_FETCHED_AFTER_IT,
+    MULTI_ROUND_ANSWERS_ARE_NOT_CACHED,
     NOTICE_ENDS_FRESHNESS,
     OVERTAKEN_LISTING_IS_DISCARDED,
     PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL,
+    SERVERS_NEVER_SHARE_AN_ENTRY,
 )
+from tests.wrong._answering import Answers
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 
@@ -40,6 +49,56 @@ class OneCacheForAllPrincipals(Client):
                 return shared["listing"]
 
         return Keyed(connected, settings)
+
+
+@breaks(SERVERS_NEVER_SHARE_AN_ENTRY)
+class CacheByConfiguredName(Client):
+    """The cache is keyed by what the user calls the server, and by the user."""
+
+    def enter(self):
+        self.listed = False
+
+    async def list_tools(self):
+        key = self._settings.name, self.dial.principal
+        if self.listed or key not in self.shared:
+            self.shared[key] = await super().list_tools()
+        self.listed = True
+        return list(self.shared[key])
+
+
+@breaks(SERVERS_NEVER_SHARE_AN_ENTRY)
+class ConnectionByConfiguredName(Client):
+    """Whoever names a server that is known already gets the way to that one."""
+
+    def enter(self):
+        key = self._settings.name, self.dial.principal
+        self.open_streams = self.shared.setdefault(key, self.dial.streams)
+
+
+@breaks(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED, answers_input=True)
+class KeepsWhatItRead(Answers):
+    """What a read gave in the end is kept under the resource alone."""
+
+    async def read_resource(self, uri):
+        if uri not in self.shared:
+            self.shared[uri] = await super().read_resource(uri)
+        return self.shared[uri]
+
+
+@breaks(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED, answers_input=True)
+class KeepsTheQuestion(Answers):
+    """What a server asked before it gave a resource is kept as the answer to the first request."""
+
+    def rounds_type(self, ask, *others):
+        async def ask_or_remember(params):
+            key = params.get("uri")
+            if key is None or "requestState" in params:
+                return await ask(params)
+            if key not in self.shared:
+                self.shared[key] = await ask(params)
+            return self.shared[key]
+
+        return Rounds(ask_or_remember, *others)
 
 
 @breaks(NOTICE_ENDS_FRESHNESS)
@@ -170,3 +229,73 @@ class CacheOutlivesTheConnection(Client):
     class tool_list_type(ToolList):
         def covered(self, listing):
             return True
+
+
+@breaks(LISTING_ASKED_FOR_AFTER_A_NOTICE_IS_FETCHED_AFTER_IT)
+class JoinsWhateverIsOut(Client):
+    """A list joins the fetch that is out, however old; what was overtaken is handed out and not kept."""
+
+    class tool_list_type(ToolList):
+        def as_good_as_new(self, flight):
+            return True
+
+        def write(self, flight, listing):
+            return listing if self.overtaken(flight) else super().write(flight, listing)
+
+
+@breaks(EQUAL_LISTS_SHARE_ONE_FETCH)
+class FetchOfTheFirstCaller(Client):
+    """The fetch belongs to its first caller, and ends with it."""
+
+    class flight_type(Flight):
+        async def wait(self):
+            first = not self._waiting
+            try:
+                return await super().wait()
+            except asyncio.CancelledError:
+                if first:
+                    self.fail(ListFailed("tools/list", "the fetch was cancelled"))
+                raise
+
+
+@breaks(EQUAL_LISTS_SHARE_ONE_FETCH)
+class FetchForEachCaller(Client):
+    """Nobody joins a fetch that is out."""
+
+    class tool_list_type(ToolList):
+        def joinable(self):
+            return None
+
+
+@breaks(EXPLICIT_REFRESH_PASSES_EVERY_LAYER)
+class RefreshFromTheLayerBelow(Client):
+    """A refresh asks the layer below, which answers from what it keeps."""
+
+    class tool_list_type(ToolList):
+        async def refresh(self):
+            return await self.current()
+
+
+@breaks(EXPLICIT_REFRESH_PASSES_EVERY_LAYER)
+class InvalidateWaitsForTheLapse(Client):
+    """What has a lifetime is not invalidated."""
+
+    def invalidate(self):
+        pass
+
+
+@breaks(EXPLICIT_REFRESH_PASSES_EVERY_LAYER)
+class AccessorOfTheFirstList(Client):
+    """Another way to read the tools computes its value once."""
+
+    def enter(self):
+        self.read = None
+
+    async def list_tools(self):
+        tools = await super().list_tools()
+        self.read = self.read or [tool.name for tool in tools]
+        return tools
+
+    async def names(self):
+        await self.list_tools()
+        return self.read

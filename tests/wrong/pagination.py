@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import json
+import sys
+from dataclasses import replace
 
 from mcp_conformance_reference.errors import ListFailed
+from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import Walk
 
 from pytest_mcp_conformance.contract.pagination import (
     BROKEN_WALK_IS_A_FAILED_LIST,
+    CURSOR_DIES_WITH_ITS_SESSION,
     CURSOR_GOES_BACK_UNCHANGED,
     EMPTY_CURSOR_IS_FOLLOWED,
+    EMPTY_CURSOR_STILL_ENDS_THE_WALK,
+    ENDLESS_WALK_IS_BOUNDED,
     LIST_HOLDS_ALL_PAGES,
     NO_PAGE_SIZE_ENDS_THE_WALK,
+    REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE,
     REPEATING_CURSOR_ENDS_THE_WALK,
+    WALK_ACROSS_A_NOTICE_IS_NOT_KEPT,
 )
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
+
+INVALID_PARAMS = -32602
 
 
 @breaks(LIST_HOLDS_ALL_PAGES)
@@ -67,6 +77,30 @@ class EmptyCursorEndsTheWalk(Client):
             return not page.next_cursor
 
 
+@breaks(EMPTY_CURSOR_STILL_ENDS_THE_WALK)
+class FollowsEmptyCursorsForEver(Client):
+    """Empty cursors are followed, and the guard against repeated ones takes them for none."""
+
+    class walk_type(Walk):
+        def ends(self, page):
+            return page.next_cursor is None
+
+        def bound(self, cursor, asked, pages):
+            if cursor:
+                super().bound(cursor, asked, pages)
+
+
+@breaks(EMPTY_CURSOR_STILL_ENDS_THE_WALK)
+class EmptyCursorIsAFailure(Client):
+    """An empty cursor makes the list fail."""
+
+    class walk_type(Walk):
+        def ends(self, page):
+            if page.next_cursor == "":
+                raise ListFailed("tools/list", "its nextCursor is empty")
+            return super().ends(page)
+
+
 @breaks(REPEATING_CURSOR_ENDS_THE_WALK)
 class WalksInCircles(Client):
     """Nothing bounds a walk."""
@@ -74,6 +108,14 @@ class WalksInCircles(Client):
     class walk_type(Walk):
         def bound(self, cursor, asked, pages):
             pass
+
+
+@breaks(ENDLESS_WALK_IS_BOUNDED, own_timeout=None)
+class GuardsAgainstCirclesAlone(Client):
+    """A walk ends where a cursor comes again, and has no limit beside that."""
+
+    def enter(self):
+        self._settings = replace(self._settings, timeout=None, max_pages=sys.maxsize)
 
 
 @breaks(NO_PAGE_SIZE_ENDS_THE_WALK)
@@ -110,3 +152,79 @@ class PartOfAWalkIsAList(Client):
                     raise
                 return self.last._replace(entries=[], next_cursor=None)
             return self.last
+
+
+@breaks(WALK_ACROSS_A_NOTICE_IS_NOT_KEPT)
+class EachPageIsOfItsOwnTime(Client):
+    """Whether a change came is asked of each page alone."""
+
+    def walk_type(self, connection, settings, number, overtaken):
+        tools = self._life.tools
+
+        class ByPage(Walk):
+            async def page(self, cursor):
+                tools._latest.began = tools._invalidations
+                return await super().page(cursor)
+
+        return ByPage(connection, settings, number, lambda: False)
+
+
+@breaks(WALK_ACROSS_A_NOTICE_IS_NOT_KEPT)
+class LooksBeforeTheLastPage(Client):
+    """Whether a change came is asked before each page, and not at the end."""
+
+    class tool_list_type(ToolList):
+        def write(self, flight, listing):
+            flight.began = self._invalidations
+            return super().write(flight, listing)
+
+
+@breaks(REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE)
+class StartsOverForEver(Client):
+    """A refused cursor starts the walk anew, each time."""
+
+    class walk_type(Walk):
+        async def listing(self):
+            try:
+                return await super().listing()
+            except ListFailed as error:
+                if error.code != INVALID_PARAMS:
+                    raise
+                return await self.listing()
+
+
+@breaks(REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE)
+class RefusedCursorEndsTheWalk(Client):
+    """A refused cursor is taken for the end of the list."""
+
+    class walk_type(Walk):
+        async def page(self, cursor):
+            try:
+                self.last = await super().page(cursor)
+            except ListFailed as error:
+                if cursor is None or error.code != INVALID_PARAMS:
+                    raise
+                return self.last._replace(entries=[], next_cursor=None)
+            return self.last
+
+
+@breaks(CURSOR_DIES_WITH_ITS_SESSION)
+class GoesOnWhereItWas(Client):
+    """A walk that a lost connection broke goes on in the next session."""
+
+    def enter(self):
+        self.left = None
+
+    def walk_type(self, *parts):
+        client = self
+
+        class GoingOn(Walk):
+            async def page(self, cursor):
+                if cursor is None:
+                    cursor = client.left
+                client.left = cursor
+                page = await super().page(cursor)
+                client.left = None
+                return page
+
+        return GoingOn(*parts)

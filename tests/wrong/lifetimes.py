@@ -1,0 +1,272 @@
+"""Wrong wrappers of CCH, in what they make of a lifetime."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import replace
+
+from mcp_conformance_reference.errors import ListFailed
+from mcp_conformance_reference.toollist import ToolList
+from mcp_conformance_reference.walk import Walk
+
+from pytest_mcp_conformance.contract.caching import (
+    ABSENT_LIFETIME_LEAVES_THE_OWN_POLICY,
+    DEAD_CURSOR_DROPS_ALL_KEPT_PAGES,
+    EACH_PAGE_HAS_ITS_OWN_LIFETIME,
+    EXPIRY_STARTS_NO_REFETCH,
+    LAPSED_LISTING_IS_FETCHED_AT_THE_NEXT_ACCESS,
+    LIFETIME_COUNTS_FROM_RECEIPT,
+    NEGATIVE_LIFETIME_COUNTS_AS_ZERO,
+    SNAPSHOT_STARTS_OVER_WHEN_A_PAGE_IS_STALE,
+    STORED_ANSWER_SERVES_ONLY_THE_SAME_REQUEST,
+    ZERO_LIFETIME_IS_STALE_AT_ONCE,
+)
+from tests.wrong._client import Client
+from tests.wrong._pages import KeepsPages
+from tests.wrong._wrong import breaks
+
+
+@breaks(STORED_ANSWER_SERVES_ONLY_THE_SAME_REQUEST, snapshot_lists=False)
+class PagesByMethod(KeepsPages):
+    """Pages are kept under the method alone."""
+
+    def key(self, coverage, asked, cursor):
+        return coverage
+
+
+@breaks(STORED_ANSWER_SERVES_ONLY_THE_SAME_REQUEST, snapshot_lists=False)
+class PagesByPlace(KeepsPages):
+    """Pages are kept under their place in the walk, whatever cursor led there."""
+
+    def key(self, coverage, asked, cursor):
+        return coverage, len(asked)
+
+
+@breaks(ZERO_LIFETIME_IS_STALE_AT_ONCE)
+class LivesForEver(Client):
+    """A listing is kept until a notice comes; the server's lifetimes are not read."""
+
+    class walk_type(Walk):
+        def lifetime(self, raw):
+            return math.inf
+
+
+@breaks(ZERO_LIFETIME_IS_STALE_AT_ONCE)
+class LivesForAMinuteAtLeast(Client):
+    """A lifetime is brought up to a minute."""
+
+    class walk_type(Walk):
+        def lifetime(self, raw):
+            return max(60.0, super().lifetime(raw))
+
+
+@breaks(LIFETIME_COUNTS_FROM_RECEIPT)
+class CountsFromTheRequest(Client):
+    """A lifetime begins when the listing is asked for."""
+
+    class walk_type(Walk):
+        async def page(self, cursor):
+            asked_at = self._settings.now()
+            return (await super().page(cursor))._replace(received_at=asked_at)
+
+
+@breaks(LIFETIME_COUNTS_FROM_RECEIPT)
+class EachUseRenews(Client):
+    """A listing that is used begins its lifetime anew."""
+
+    class tool_list_type(ToolList):
+        lifetime = None
+
+        def keep(self, listing):
+            super().keep(listing)
+            if listing.expires_at is not None:
+                self.lifetime = listing.expires_at - self._settings.now()
+
+        def servable(self):
+            kept = super().servable()
+            if kept is not None and kept.expires_at is not None:
+                self.newest = replace(kept, expires_at=self._settings.now() + self.lifetime)
+            return kept
+
+
+@breaks(LIFETIME_COUNTS_FROM_RECEIPT)
+class NeverHits(Client):
+    """The cache is copied for each list, and the copy thrown away."""
+
+    class tool_list_type(ToolList):
+        def servable(self):
+            return None
+
+
+@breaks(ABSENT_LIFETIME_LEAVES_THE_OWN_POLICY, caches_listings=False, snapshot_lists=False)
+class AbsentIsForEver(Client):
+    """A listing without a lifetime is kept, though no policy of keeping is told to anybody."""
+
+    class walk_type(Walk):
+        def lifetime(self, raw):
+            return super().lifetime(raw) if "ttlMs" in raw else math.inf
+
+
+@breaks(ABSENT_LIFETIME_LEAVES_THE_OWN_POLICY)
+class AbsentOutlivesThePolicy(Client):
+    """A listing without a lifetime is kept as long as its connection, notices or not."""
+
+    class walk_type(Walk):
+        def lifetime(self, raw):
+            return super().lifetime(raw) if "ttlMs" in raw else math.inf
+
+    class tool_list_type(ToolList):
+        def servable(self):
+            kept = self.newest
+            endless = kept is not None and kept.expires_at in (None, math.inf) and kept.connection.alive
+            return kept if endless else super().servable()
+
+
+@breaks(ABSENT_LIFETIME_LEAVES_THE_OWN_POLICY, eras=("modern",))
+class AbsentIsRefused(Client):
+    """A listing that says nothing of its lifetime is no listing."""
+
+    class walk_type(Walk):
+        def lifetime(self, raw):
+            if "ttlMs" not in raw:
+                raise ListFailed("tools/list", "ttlMs: field required")
+            return super().lifetime(raw)
+
+
+@breaks(NEGATIVE_LIFETIME_COUNTS_AS_ZERO)
+class NegativeIsRefused(Client):
+    """A lifetime below zero makes the listing fail."""
+
+    class walk_type(Walk):
+        def lifetime(self, raw):
+            if raw.get("ttlMs", 0) < 0:
+                raise ListFailed("tools/list", "ttlMs: should be 0 or more")
+            return super().lifetime(raw)
+
+
+@breaks(NEGATIVE_LIFETIME_COUNTS_AS_ZERO)
+class NegativeIsReadUnsigned(Client):
+    """A lifetime below zero is read without its sign."""
+
+    class walk_type(Walk):
+        def lifetime(self, raw):
+            return abs(raw.get("ttlMs", 0)) / 1000
+
+
+@breaks(LAPSED_LISTING_IS_FETCHED_AT_THE_NEXT_ACCESS)
+class FreshAtTheVeryEnd(Client):
+    """A listing that is exactly as old as its lifetime is served."""
+
+    class tool_list_type(ToolList):
+        def fresh(self, listing):
+            return listing.expires_at is None or self._settings.now() <= listing.expires_at
+
+
+@breaks(LAPSED_LISTING_IS_FETCHED_AT_THE_NEXT_ACCESS)
+class NeverLapses(Client):
+    """A listing with a lifetime is kept until a notice comes, and one without is not kept."""
+
+    class walk_type(Walk):
+        def lifetime(self, raw):
+            return math.inf if super().lifetime(raw) else 0.0
+
+
+@breaks(EXPIRY_STARTS_NO_REFETCH)
+class TimerForEachListing(Client):
+    """When a listing lapses the next one is fetched, wanted or not."""
+
+    class tool_list_type(ToolList):
+        timer = None
+
+        def keep(self, listing):
+            super().keep(listing)
+            self.stop()
+            if listing.expires_at is not None:
+                rest = listing.expires_at - self._settings.now()
+                self.timer = asyncio.get_running_loop().call_later(rest, self.begin) if rest else None
+
+        def stop(self):
+            if self.timer is not None:
+                self.timer.cancel()
+
+        def refuse(self, why):
+            self.stop()
+            super().refuse(why)
+
+
+@breaks(EACH_PAGE_HAS_ITS_OWN_LIFETIME)
+class FirstPageRules(Client):
+    """The whole list lives as long as its first page."""
+
+    class walk_type(Walk):
+        def expiry(self, pages):
+            return super().expiry(pages[:1])
+
+
+@breaks(EACH_PAGE_HAS_ITS_OWN_LIFETIME)
+class LastPageRules(Client):
+    """The whole list lives as long as its last page."""
+
+    class walk_type(Walk):
+        def expiry(self, pages):
+            return super().expiry(pages[-1:])
+
+
+@breaks(SNAPSHOT_STARTS_OVER_WHEN_A_PAGE_IS_STALE)
+class StitchesPages(KeepsPages):
+    """Kept pages and new ones are put together, and the list is said to be of one moment."""
+
+
+@breaks(DEAD_CURSOR_DROPS_ALL_KEPT_PAGES, snapshot_lists=False)
+class AsksForTheDeadCursorAgain(KeepsPages):
+    """A refused cursor makes the list fail, and what led to it is kept."""
+
+    def walk_type(self, *parts):
+        walk = super().walk_type(*parts)
+        walk.broken_off = self.gives_up
+        return walk
+
+    async def gives_up(self, error):
+        raise error
+
+
+@breaks(DEAD_CURSOR_DROPS_ALL_KEPT_PAGES, snapshot_lists=False)
+class WhatIsKeptIsTheList(KeepsPages):
+    """A refused cursor is taken for the end of the list."""
+
+    def walk_type(self, *parts):
+        walk = super().walk_type(*parts)
+        asked = walk.page
+
+        async def page(cursor):
+            try:
+                walk.last = await asked(cursor)
+            except ListFailed:
+                if cursor is None:
+                    raise
+                return walk.last._replace(next_cursor=None)
+            return walk.last
+
+        walk.page = page
+        return walk
+
+
+@breaks(DEAD_CURSOR_DROPS_ALL_KEPT_PAGES, snapshot_lists=False)
+class StartsOverAgainAndAgain(KeepsPages):
+    """Each refused cursor starts the walk anew, up to a hundred times."""
+
+    def walk_type(self, *parts):
+        walk = super().walk_type(*parts)
+        once, tries = walk.broken_off, iter(range(100))
+
+        async def broken_off(error):
+            if next(tries, None) is None:
+                raise error
+            try:
+                return await once(error)
+            except ListFailed as again:
+                return await broken_off(again)
+
+        walk.broken_off = broken_off
+        return walk
