@@ -69,7 +69,6 @@ REQUEST_IDS_DO_NOT_CLASH = Rule(
     ),
     why="Two calls under one id get each other's answers, or one of them gets none.",
     if_broken=("count ids per connection, not per call", "give a request that is sent again a new id"),
-    untested="no scenario yet: ids compared over many calls, timeouts and re-dials",
 )
 
 LATE_ANSWER_HARMS_NOTHING = Rule(
@@ -83,7 +82,6 @@ LATE_ANSWER_HARMS_NOTHING = Rule(
         "ignore an answer whose call was given up",
         "do not treat an id that nobody waits for as fatal",
     ),
-    untested="no scenario yet: an answer released after its call was given up",
     reports=(issue("strands-agents/harness-sdk", 1221),),
 )
 
@@ -125,7 +123,6 @@ CANCELLATION_NAMES_ONLY_AN_OPEN_REQUEST = Rule(
         "name the id of the call, not the last id sent",
         "send nothing for a call that was answered meanwhile",
     ),
-    untested="no scenario yet: cancellations that race an answer and the handshake",
 )
 
 FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE = Rule(
@@ -371,6 +368,5 @@ ANSWER_UNDER_AN_ID_OF_ANOTHER_TYPE_IS_NOT_WAITED_OUT = Rule(
         "compare ids across types, or fail the call that is meant",
         "do not drop such an answer as unknown",
     ),
-    untested="no scenario yet: answers whose id changed its type",
     reports=(issue("modelcontextprotocol/python-sdk", 1720), issue("modelcontextprotocol/python-sdk", 192)),
 )

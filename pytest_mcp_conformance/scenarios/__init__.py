@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_mcp_conformance.scenarios import (
     caching,
+    call_ids,
     calls,
     checks,
     claims,
@@ -36,6 +37,7 @@ CATALOGUE: tuple[Scenario, ...] = (
             notices,
             checks,
             calls,
+            call_ids,
             connections,
             tenants,
             tools,

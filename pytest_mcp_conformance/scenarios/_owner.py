@@ -64,6 +64,10 @@ class Owner:
             return str(self.error)
         return "" if self.error is None else f"connect raised {describe(self.error)}"
 
+    async def give_up(self) -> None:
+        """Cancel the set-up, as a user does who will not wait any longer, and wait for its end."""
+        await self._end_owner()
+
     async def close(self) -> None:
         """Tear down. What goes wrong is written to `trouble`. A second time is nothing."""
         within = self.patience

@@ -17,10 +17,12 @@ from pytest_mcp_conformance.server import Gate, Held, ScriptedServer
 __all__ = [
     "FirstListing",
     "arrives_or_ends",
+    "cannot_give_up",
     "definition",
     "edit",
     "elapsed",
     "first_listing",
+    "give_up",
     "says_changed",
 ]
 
@@ -86,6 +88,20 @@ async def says_changed(
         await wrapper.verb("invalidate")
         return "invalidate"
     raise NotClaimed("reacts_to_list_changed or invalidate")
+
+
+def cannot_give_up(wrapper: Holder, by: str) -> str:
+    """Why a call cannot be given up by its `caller`, or by the wrapper's own limit (`timeout`); or empty."""
+    if by == "timeout" and not (wrapper.claims.makes("own_timeout") and wrapper.claims.makes("clock")):
+        return "own_timeout, clock"
+    if by == "caller" and not wrapper.is_async("call_tool"):
+        return "a plain function, which nobody can cancel"
+    return ""
+
+
+async def give_up(wrapper: Holder, call: Pending[Any], by: str) -> None:
+    """Give up a call that is out: as its `caller`, or by waiting for the wrapper's own limit (`timeout`)."""
+    await (call.cancel() if by == "caller" else call.ended(wrapper.patience))
 
 
 def definition(tool: Tool) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.wrong import (
     caching,
+    call_ids,
     calls,
     checks,
     connections,
@@ -33,6 +34,7 @@ WRONG: tuple[Wrong, ...] = tuple(
         notices,
         checks,
         calls,
+        call_ids,
         connections,
         tenants,
         tools,
