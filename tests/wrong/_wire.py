@@ -23,6 +23,9 @@ class Wire:
         """The frames that the client gets for one of the server."""
         return [frame]
 
+    async def leave(self):
+        """The connection is left."""
+
     async def send(self, frame):
         """Write a frame."""
         await self._write.send(decode(frame))
@@ -83,5 +86,10 @@ class _Read(_End):
 
 
 class _Write(_End):
+    async def __aexit__(self, *exc):
+        with anyio.CancelScope(shield=True):
+            await self._wire.leave()
+        return await super().__aexit__(*exc)
+
     async def send(self, item):
         await self._wire.out(encode(item))

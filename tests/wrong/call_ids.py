@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_conformance_reference.connection import Connection
-from mcp_conformance_reference.exchange import Exchange
+import anyio
 
 from pytest_mcp_conformance.contract.calls import (
     ANSWER_UNDER_AN_ID_OF_ANOTHER_TYPE_IS_NOT_WAITED_OUT,
@@ -11,7 +10,6 @@ from pytest_mcp_conformance.contract.calls import (
     LATE_ANSWER_HARMS_NOTHING,
     REQUEST_IDS_DO_NOT_CLASH,
 )
-from tests.wrong._client import Client
 from tests.wrong._wire import ByWire, Wire
 from tests.wrong._wrong import breaks
 
@@ -58,18 +56,22 @@ class ResendsUnderTheOldId(ByWire):
 
 
 @breaks(LATE_ANSWER_HARMS_NOTHING)
-class LateAnswerIsFatal(Client):
-    """An answer that nobody waits for any more is taken for a broken connection."""
+class LateAnswerIsFatal(ByWire):
+    """An answer that nobody waits for any more is taken for the end of the connection."""
 
-    class exchange_type(Exchange):
-        def given_up(self, request):
-            self.__dict__.setdefault("gone", set()).add(request.id)
-            super().given_up(request)
+    class wire_type(Wire):
+        def __init__(self):
+            self.gone = set()
 
-        def answered(self, frame):
-            super().answered(frame)
-            if frame.id in self.__dict__.get("gone", ()):
-                self._on_lost(ConnectionError(f"an answer to nothing, {frame.id}"))
+        async def out(self, frame):
+            if frame.get("method") == "notifications/cancelled":
+                self.gone.add(frame["params"]["requestId"])
+            await self.send(frame)
+
+        async def back(self, frame):
+            if frame.get("id") in self.gone:
+                raise anyio.EndOfStream
+            return [frame]
 
 
 @breaks(LATE_ANSWER_HARMS_NOTHING)
@@ -92,53 +94,48 @@ class LateAnswerGoesToTheNextCall(ByWire):
 
 
 @breaks(CANCELLATION_NAMES_ONLY_AN_OPEN_REQUEST)
-class CancelsTheLastRequest(Client):
+class CancelsTheLastRequest(ByWire):
     """Whatever is given up, the id that was sent last is cancelled."""
 
-    class exchange_type(Exchange):
-        async def leaving(self, frame):
-            if frame.method is not None and frame.id is not None:
-                self.last = frame.id
-            await super().leaving(frame)
-
-        async def say_cancelled(self, request):
-            await self._session().tell("notifications/cancelled", {"requestId": self.last})
-
-
-@breaks(CANCELLATION_NAMES_ONLY_AN_OPEN_REQUEST)
-class CancelsWhatIsDone(Client):
-    """A call that has ended is cancelled, however it ended."""
-
-    class exchange_type(Exchange):
-        async def leaving(self, frame):
-            await super().leaving(frame)
-            self.last = frame.id
-
-        async def ask(self, method, params):
-            try:
-                return await super().ask(method, params)
-            finally:
-                if method == "tools/call" and self.over is None:
-                    await self._session().tell("notifications/cancelled", {"requestId": self.last})
+    class wire_type(Wire):
+        async def out(self, frame):
+            if "id" in frame:
+                self.last = frame["id"]
+            if frame.get("method") == "notifications/cancelled":
+                frame = {**frame, "params": {"requestId": self.last}}
+            await self.send(frame)
 
 
 @breaks(CANCELLATION_NAMES_ONLY_AN_OPEN_REQUEST)
-class CancelsTheHandshake(Client):
-    """A dial that is given up is cancelled like a call."""
+class CancelsWhatIsDone(ByWire):
+    """A request that was answered is cancelled, to make sure."""
 
-    class exchange_type(Exchange):
+    class wire_type(Wire):
+        async def back(self, frame):
+            if "method" not in frame:
+                await self.send(cancelling(frame["id"]))
+            return [frame]
+
+
+@breaks(CANCELLATION_NAMES_ONLY_AN_OPEN_REQUEST)
+class CancelsTheHandshake(ByWire):
+    """A handshake that is given up is cancelled like any other request."""
+
+    class wire_type(Wire):
         handshake = None
 
-        async def leaving(self, frame):
-            if frame.method == "initialize":
-                self.handshake = frame.id
-            await super().leaving(frame)
+        async def out(self, frame):
+            self.handshake = frame["id"] if frame.get("method") == "initialize" else None
+            await self.send(frame)
 
-    class connection_type(Connection):
-        async def close(self, why):
-            if not self._opened and self.exchange.handshake is not None:
-                await self.session.tell("notifications/cancelled", {"requestId": self.exchange.handshake})
-            await super().close(why)
+        async def leave(self):
+            if self.handshake is not None:
+                await self.send(cancelling(self.handshake))
+
+
+def cancelling(number):
+    """The notification that cancels a request."""
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
 
 
 @breaks(ANSWER_UNDER_AN_ID_OF_ANOTHER_TYPE_IS_NOT_WAITED_OUT)
