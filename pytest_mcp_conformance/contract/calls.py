@@ -172,7 +172,6 @@ LONGER_LIMIT_IS_NOT_CUT_SHORT = Rule(
     why="Long work fails although the user allowed time for it.",
     if_broken=("pass the limit on to every layer", "look for a fixed default of a few seconds underneath"),
     needs=frozenset({"own_timeout", "clock"}),
-    untested="no scenario yet: long limits for connect and call on the virtual clock",
     reports=(
         issue("agno-agi/agno", 3241),
         issue("crewAIInc/crewAI", 3254),
@@ -252,7 +251,6 @@ PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL = Rule(
         "tell a cancellation inside the transport from one of the caller",
         "do not swallow errors when the session is left",
     ),
-    untested="no scenario yet: cancellations and faults raised inside the transport",
 )
 
 STALE_BINDING_IS_REFUSED = Rule(
@@ -270,7 +268,6 @@ STALE_BINDING_IS_REFUSED = Rule(
         "hand the server's error on",
     ),
     needs=frozenset({"bind"}),
-    untested="no scenario yet: a bound tool called after its removal",
     reports=(issue("NousResearch/hermes-agent", 65436),),
 )
 
@@ -340,9 +337,8 @@ UNKNOWN_RESULT_TYPE_IS_NOT_A_SUCCESS = Rule(
     source=spec("2026-07-28", "basic#resulttype"),
     rests_on=(spec("2026-07-28", "basic/patterns/mrtr#client-requirements-basic-workflow"),),
     text=(
-        "An unknown `resultType` MUST NOT pass for a success while an absent one counts as complete; an "
-        "`input_required` that the wrapper cannot serve ends in a clear error, and rounds are bounded "
-        "(kit)."
+        "An unknown `resultType` MUST NOT pass for a success; an `input_required` that the wrapper cannot "
+        "serve ends in a clear error, and rounds are bounded (kit)."
     ),
     why="A question from the server is handed out as if it were the answer, or the client asks without end.",
     if_broken=(
@@ -351,7 +347,6 @@ UNKNOWN_RESULT_TYPE_IS_NOT_A_SUCCESS = Rule(
         "send requestState back unchanged, on a retry of the same call only",
     ),
     eras=MODERN,
-    untested="no scenario yet: results of unknown types and endless input rounds",
 )
 
 ANSWER_UNDER_AN_ID_OF_ANOTHER_TYPE_IS_NOT_WAITED_OUT = Rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_mcp_conformance.scenarios import (
     caching,
+    call_ends,
     call_ids,
     calls,
     checks,
@@ -38,6 +39,7 @@ CATALOGUE: tuple[Scenario, ...] = (
             checks,
             calls,
             call_ids,
+            call_ends,
             connections,
             tenants,
             tools,

@@ -45,6 +45,9 @@ class Owner:
         self._leave = asyncio.Event()
         self._owner = asyncio.get_running_loop().create_task(self._own(), name=f"owner of {adapter.name}")
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.adapter.name}>"
+
     async def opened(self) -> bool:
         """Wait for the set-up's end. False when it failed; then `error` says how."""
         within = 2 * self.patience

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
@@ -15,6 +16,7 @@ from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import Gate, Held, ScriptedServer
 
 __all__ = [
+    "SAYS_CLOSED",
     "FirstListing",
     "arrives_or_ends",
     "cannot_give_up",
@@ -25,6 +27,13 @@ __all__ = [
     "give_up",
     "says_changed",
 ]
+
+
+SAYS_CLOSED = re.compile(
+    r"clos|lost|terminat|disconnect|broken|not connected|eof|end of|reset|dead|gone|hung up|dropped|shut",
+    re.IGNORECASE,
+)
+"""Words by which an error says that a connection is no more; the name of its type counts."""
 
 
 class FirstListing:

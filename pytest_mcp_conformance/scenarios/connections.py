@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.contract.connections import (
     BROKEN_CONNECTION_IS_NOT_USED_AGAIN,
@@ -15,15 +13,9 @@ from pytest_mcp_conformance.contract.connections import (
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
-from pytest_mcp_conformance.scenarios._steps import arrives_or_ends, elapsed
+from pytest_mcp_conformance.scenarios._steps import SAYS_CLOSED, arrives_or_ends, elapsed
 from pytest_mcp_conformance.server import V1, V2, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
-
-SAYS_CLOSED = re.compile(
-    r"clos|lost|terminat|disconnect|broken|not connected|eof|end of|reset|dead|gone|hung up|dropped|shut",
-    re.IGNORECASE,
-)
-"""Words by which an error says that a connection is no more; the name of its type counts."""
 
 
 @scenario(CONCURRENT_FIRST_USE_IS_ONE_DIAL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.wrong import (
     caching,
+    call_ends,
     call_ids,
     calls,
     checks,
@@ -35,6 +36,7 @@ WRONG: tuple[Wrong, ...] = tuple(
         checks,
         calls,
         call_ids,
+        call_ends,
         connections,
         tenants,
         tools,
