@@ -99,22 +99,22 @@ class StaleBindingIsSent(Client):
 class StaleBindingCallsAnother(Client):
     """A tool that is gone is taken for the one that is listed in its place."""
 
-    async def call_tool(self, tool, arguments=None):
+    async def call_tool(self, tool, arguments=None, **more):
         try:
-            return await super().call_tool(tool, arguments)
+            return await super().call_tool(tool, arguments, **more)
         except StaleTool:
-            return await super().call_tool((await self.list_tools())[-1], arguments)
+            return await super().call_tool((await self.list_tools())[-1], arguments, **more)
 
 
 @breaks(STALE_BINDING_IS_REFUSED)
 class StaleBindingAnswersFromMemory(Client):
     """A tool that is gone answers what it answered last."""
 
-    async def call_tool(self, tool, arguments=None):
+    async def call_tool(self, tool, arguments=None, **more):
         last = self.__dict__.setdefault("last", {})
         name = getattr(tool, "name", tool)
         try:
-            last[name] = await super().call_tool(tool, arguments)
+            last[name] = await super().call_tool(tool, arguments, **more)
         except StaleTool:
             if name not in last:
                 raise
