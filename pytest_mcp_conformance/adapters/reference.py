@@ -33,6 +33,8 @@ CLAIMS = Claims(
     own_timeout=LIMIT,
     binds_tools=True,
     refuses_stale_bindings=True,
+    call_meta=True,
+    progress=True,
     callbacks=True,
     clock=True,
     eras=("handshake", "modern") if hasattr(ClientSession, "discover") else ("handshake",),
@@ -92,9 +94,15 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
 
 def wrapper_of(client: ReferenceClient, heard: list[str], white_box: WhiteBox | None = None) -> Wrapper:
     """The verbs of a client, with the log messages that it has heard, and the parts that stand beside it."""
+
+    async def call_with(tool: Any, arguments: Any, meta: Any, on_progress: Any) -> Any:
+        hears = None if on_progress is None else lambda done, total, text: on_progress(done)
+        return await client.call_tool(tool, arguments, meta=meta, on_progress=hears)
+
     return Wrapper(
         list_tools=client.list_tools,
         call_tool=client.call_tool,
+        call_with=call_with,
         refresh=client.refresh,
         invalidate=client.invalidate,
         permissions_changed=client.permissions_changed,

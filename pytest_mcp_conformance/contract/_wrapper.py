@@ -20,6 +20,9 @@ class Wrapper:
     Attributes:
         list_tools: `() -> iterable` of tools, as a USER of the wrapper gets them, its cache included.
         call_tool: `(tool_or_name, arguments) -> anything`; gets the very object that `list_tools` gave.
+        call_with: `(tool_or_name, arguments, meta, on_progress) -> anything`, a call that carries `meta`, a
+            mapping, as its `_meta`; `on_progress` is `None`, or a plain function that takes the number of
+            each step of its progress.
         refresh: `() -> None`, list again now, whatever the cache says.
         invalidate: `() -> None`, the application says that tools changed.
         permissions_changed: `() -> None`, the application says that this principal's rights changed.
@@ -65,6 +68,7 @@ class Wrapper:
 
     list_tools: Verb
     call_tool: Verb
+    call_with: Verb | None = None
     refresh: Verb | None = None
     invalidate: Verb | None = None
     permissions_changed: Verb | None = None

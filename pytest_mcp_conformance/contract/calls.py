@@ -194,8 +194,7 @@ META_GOES_OUT_AND_COMES_BACK = Rule(
         "do not let the progress token and the caller's keys replace each other",
         "hand the result's _meta on",
     ),
-    needs=frozenset({"call_meta"}),
-    untested="no scenario yet: _meta read on the wire and in the result, beside a progress token",
+    needs=frozenset({"call_meta", "call_with"}),
     reports=(
         issue("PrefectHQ/fastmcp", 2526),
         issue("PrefectHQ/fastmcp", 2520),
@@ -217,8 +216,7 @@ PROGRESS_REACHES_ITS_OWN_CALL = Rule(
     ),
     why="Users watch the progress of a call that is not theirs.",
     if_broken=("keep one callback for each token", "do not keep a call's _meta on the client"),
-    needs=frozenset({"call_meta", "progress"}),
-    untested="no scenario yet: progress notices",
+    needs=frozenset({"call_meta", "progress", "call_with"}),
     reports=(issue("PrefectHQ/fastmcp", 4770),),
 )
 

@@ -57,9 +57,7 @@ async def answer_just_in_time(server: ScriptedServer, connect: Connect, step: st
 
 async def _slow_handshake(server: ScriptedServer, connect: Connect, late: float) -> None:
     if server.era == "modern":
-        leave_out(
-            LONGER_LIMIT_IS_NOT_CUT_SHORT, "a server that keeps silent here may be one of the older era"
-        )
+        leave_out(LONGER_LIMIT_IS_NOT_CUT_SHORT, "silence here may mean a server of the older era")
         return
     with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
         opening = connect.start(server)
@@ -119,8 +117,8 @@ async def failure_below_a_call(server: ScriptedServer, connect: Connect, what: s
                 outcome = await call.result()
                 again = len(server.ledger.calls("n1")) > 1
                 assert again or not outcome.ok, f"a call that nobody answered: {outcome}"
-                told = outcome.ok or "the cable was cut" in outcome.text or SAYS_CLOSED.search(outcome.text)
-                assert told, f"nothing of what happened: {outcome}"
+                why = "the cable was cut" in outcome.text or bool(SAYS_CLOSED.search(outcome.text))
+                assert outcome.ok or why, f"nothing of what happened: {outcome}"
 
 
 @scenario(STALE_BINDING_IS_REFUSED)

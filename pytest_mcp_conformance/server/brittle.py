@@ -17,8 +17,8 @@ __all__ = ["Brittle"]
 class Brittle:
     """What keeps the connections of a server going, in a task group for each.
 
-    When a task of such a group fails, the task that entered the transport is cancelled, and told why only when
-    it has left.
+    When a task of such a group fails, whoever entered the transport is cancelled, and told why only when it
+    has left.
     """
 
     def __init__(self) -> None:
