@@ -81,9 +81,10 @@ class WhiteBox:
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """One `ReferenceClient` over memory."""
     heard: list[str] = []
+    era: Any = dial.era
     client = ReferenceClient(
         dial.streams,
-        era="modern" if dial.era == "modern" else "handshake",
+        era=era,
         timeout=LIMIT,
         clock=dial.clock,
         on_log=lambda message: heard.append(str(message.data)),
@@ -108,6 +109,7 @@ def wrapper_of(client: ReferenceClient, heard: list[str], white_box: WhiteBox | 
         permissions_changed=client.permissions_changed,
         bind=client.bind,
         reconnect=client.reconnect,
+        close=client.close,
         accessors=client.accessors,
         received=lambda: list(heard),
         **(white_box or WhiteBox()).verbs(),

@@ -28,6 +28,7 @@ class Wrapper:
         permissions_changed: `() -> None`, the application says that this principal's rights changed.
         bind: `(name) -> handle`, a tool bound to today's generation.
         reconnect: `() -> None`, open the connection again.
+        close: `() -> None`, what a user calls to end it; the adapter's own tear-down still follows.
         list_page: `(cursor) -> (tools, next_cursor)`, one page, for wrappers that leave pages to their user.
         set_principal: `(headers) -> None`, replace the credential.
         accessors: `() -> mapping of name to callable`, every other way to read the tools.
@@ -74,6 +75,7 @@ class Wrapper:
     permissions_changed: Verb | None = None
     bind: Verb | None = None
     reconnect: Verb | None = None
+    close: Verb | None = None
     list_page: Verb | None = None
     set_principal: Verb | None = None
     accessors: Verb | None = None

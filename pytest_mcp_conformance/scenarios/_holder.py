@@ -18,7 +18,7 @@ from pytest_mcp_conformance.contract import (
 from pytest_mcp_conformance.contract._outcome import describe, outcome_of
 from pytest_mcp_conformance.contract._tool import tools_of
 from pytest_mcp_conformance.scenarios._judge import NotClaimed
-from pytest_mcp_conformance.scenarios._owner import Owner
+from pytest_mcp_conformance.scenarios._owner import Opener, Owner
 from pytest_mcp_conformance.scenarios._verbs import Pending, is_async, perform
 from pytest_mcp_conformance.server import ABSENT, ScriptedServer
 
@@ -33,10 +33,18 @@ class Holder(Owner):
         dial: Its way in.
         shared: What holders share, where the adapter shares something.
         server: The script at the other end.
+        opener: Where it is entered, if not in its owner task.
     """
 
-    def __init__(self, adapter: Adapter, dial: Dial, shared: tuple[Any, ...], server: ScriptedServer) -> None:
-        super().__init__(adapter, (dial, *shared))
+    def __init__(
+        self,
+        adapter: Adapter,
+        dial: Dial,
+        shared: tuple[Any, ...],
+        server: ScriptedServer,
+        opener: Opener | None = None,
+    ) -> None:
+        super().__init__(adapter, (dial, *shared), opener)
         self.server = server
         self.principal = dial.principal
         self.handed_out: Any = None

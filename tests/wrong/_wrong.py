@@ -65,7 +65,7 @@ def breaks(rule: Rule, *, lazy: bool = False, **claims: Any) -> Callable[[type[R
         async def play(dial: Dial, shared: Shared) -> AsyncIterator[Wrapper]:
             client: Any = client_type(
                 lambda: client.open_streams(),
-                era="modern" if dial.era == "modern" else "handshake",
+                era=dial.era,
                 timeout=LIMIT,
                 clock=dial.clock,
                 on_log=lambda message: client.heard.append(str(message.data)),

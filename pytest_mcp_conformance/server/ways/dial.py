@@ -26,6 +26,7 @@ class ScriptedDial:
         principal: Whose credentials to carry.
         clock: The scenario's clock.
         double: The double of the SDK that `session` gives.
+        era: What to tell of the era, by default the era that the server speaks.
 
     Attributes:
         gave_session: Whether a session was asked for.
@@ -37,11 +38,13 @@ class ScriptedDial:
         principal: str | None = None,
         clock: Clock | None = None,
         double: Any = None,
+        era: str = "",
     ) -> None:
         self._server = server
         self._principal = principal
         self._clock = clock
         self._double = double
+        self._era = era or server.era
         self.gave_session = False
 
     @property
@@ -80,8 +83,8 @@ class ScriptedDial:
 
     @property
     def era(self) -> str:
-        """The era that the server speaks."""
-        return self._server.era
+        """The era that the server speaks, or `auto`."""
+        return self._era
 
     def streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
         """One connection over memory."""
@@ -101,7 +104,8 @@ class ScriptedDial:
         from mcp import ClientSession  # heavy, and only wanted by adapters that take a session
 
         self.gave_session = True
-        if self.era == "modern" and not hasattr(ClientSession, "discover"):
+        era = self._server.era
+        if era == "modern" and not hasattr(ClientSession, "discover"):
             raise NotSpoken("the installed mcp 1.x does not speak the modern era")
         chosen = self._double if double is None else double
         if chosen is not None and not hasattr(chosen, "session"):
@@ -111,5 +115,5 @@ class ScriptedDial:
         async with self.streams() as (read, write):
             made = ClientSession(read, write) if chosen is None else chosen.session(read, write)
             async with made as session:
-                await (session.discover() if self.era == "modern" else session.initialize())
+                await (session.discover() if era == "modern" else session.initialize())
                 yield session
