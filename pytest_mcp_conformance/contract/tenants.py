@@ -83,7 +83,6 @@ PRINCIPALS_DO_NOT_WAIT_FOR_EACH_OTHER = Rule(
     why="One user with a slow or refused login stops everybody.",
     if_broken=("do not hold one lock around all dials", "keep a refused login to its own principal"),
     needs=frozenset({"isolates_principals"}),
-    untested="no scenario yet: one principal's handshake held while another works",
 )
 
 REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN = Rule(
