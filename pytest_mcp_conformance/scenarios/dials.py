@@ -39,7 +39,7 @@ EACH_ITS_OWN = "dials_per_operation: each verb has a connection of its own"
 
 
 @scenario(FAILED_DIAL_RAISES_PROMPTLY, FAILED_CONNECT_LEAVES_NOTHING_OPEN, variants=tuple(CAUSES))
-async def dial_that_fails(server: ScriptedServer, connect: Connect, how: str) -> None:
+async def connect_that_fails(server: ScriptedServer, connect: Connect, how: str) -> None:
     """The server refuses the connection, hangs up on the handshake, or fails that or the first listing.
 
     Where the set-up asks for none of it, the first `list_tools` does.

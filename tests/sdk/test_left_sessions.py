@@ -15,7 +15,7 @@ ENDINGS = ("its user leaves", "its transport breaks")
 
 
 async def _leave(way: Way, how: str, limit: float | None = None) -> tuple[bool, str]:
-    """Whether a call has ended when everything is quiet after its session was left, and by what in the end."""
+    """Whether a call has ended when all is quiet after its session was left, and by what in the end."""
     peer = Peer([[tool("a")]], holds={"tools/call"})
     ended: list[str] = []
     leave, breaks = anyio.Event(), anyio.Event()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import anyio
 
 from pytest_mcp_conformance.contract.calls import (
@@ -14,25 +16,27 @@ from tests.wrong._wire import ByWire, Wire
 from tests.wrong._wrong import breaks
 
 
-@breaks(REQUEST_IDS_DO_NOT_CLASH)
-class CountsToThree(ByWire):
-    """Ids come from a counter that begins anew; answers go to whoever asked first under theirs."""
+@breaks(REQUEST_IDS_DO_NOT_CLASH, eras=("handshake",))
+class TakesTheFirstFreeId(ByWire):
+    """An id is used again once its request is answered, which the older era does not allow."""
 
     class wire_type(Wire):
         def __init__(self):
-            self.asked = {}
+            self.meant = {}
 
         async def out(self, frame):
             if "method" in frame and "id" in frame:
-                short = frame["id"] % 3
-                self.asked.setdefault(short, []).append(frame["id"])
-                frame = {**frame, "id": short}
+                free = next(number for number in count() if number not in self.meant)
+                self.meant[free] = frame["id"]
+                frame = {**frame, "id": free}
+            elif frame.get("method") == "notifications/cancelled":
+                given = frame["params"]["requestId"]
+                free = next(number for number, meant in self.meant.items() if meant == given)
+                frame = {**frame, "params": {"requestId": free}}
             await self.send(frame)
 
         async def back(self, frame):
-            if "method" in frame:
-                return [frame]
-            return [{**frame, "id": self.asked[frame["id"]].pop(0)}]
+            return [frame if "method" in frame else {**frame, "id": self.meant.pop(int(frame["id"]))}]
 
 
 @breaks(REQUEST_IDS_DO_NOT_CLASH, resends_calls=("error",))
