@@ -113,31 +113,37 @@ class VerbDialsBehindTheClose(Client):
 
 
 class Pooling(Client):
-    """Holders share one connection, and the last one closes it; by itself it breaks nothing."""
+    """Holders of one server and principal share a connection, which the last one closes: nothing is broken."""
 
     def enter(self):
-        if "life" not in self.shared:
-            self.shared["life"] = self.life_type(self._open_streams, self._settings)
-        self._life = self.shared["life"]
-        self.users = self.shared.setdefault("users", set())
-        self.users.add(self)
+        self.key = (id(self.dial._server), self.dial.principal)
+        life, users = self.shared.get(self.key, (None, 0))
+        self._life = life or self.life_type(self._open_streams, self._settings)
+        self.shared[self.key] = (self._life, users + 1)
 
     async def close(self):
+        if self.leaves():
+            life, users = self.shared.pop(self.key, (self._life, 1))
+            if self.is_last(users):
+                await life.close()
+            else:
+                self.shared[self.key] = (life, users - 1)
         self._closed = True
-        self.users.discard(self)
-        if self.is_last():
-            await self._life.close()
 
-    def is_last(self):
-        """Whether nobody uses the connection any more."""
-        return not self.users
+    def leaves(self):
+        """Whether this close is one more user who leaves."""
+        return not self._closed
+
+    def is_last(self, users):
+        """Whether nobody is left who uses the connection."""
+        return users == 1
 
 
 @breaks(CONNECTION_IN_USE_STAYS_OPEN, pools_connections=True)
 class FirstToFinishCloses(Pooling):
     """Whoever closes closes the connection."""
 
-    def is_last(self):
+    def is_last(self, users):
         return True
 
 
@@ -145,6 +151,5 @@ class FirstToFinishCloses(Pooling):
 class CloseCountsTwice(Pooling):
     """The users are counted, and one who closes twice counts for two."""
 
-    def is_last(self):
-        self.shared["closes"] = self.shared.get("closes", 0) + 1
-        return self.shared["closes"] >= 2
+    def leaves(self):
+        return True
