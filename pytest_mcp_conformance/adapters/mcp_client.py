@@ -29,6 +29,8 @@ LIMIT = 30.0
         follows_pages=False,
         isolates_principals=True,
         own_timeout=LIMIT,
+        call_meta=True,
+        progress=True,
         clock=True,
         one_shot=True,
         same_task_close=True,
@@ -52,6 +54,18 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         name = tool if isinstance(tool, str) else tool.name
         return await client.call_tool(name, arguments, read_timeout_seconds=LIMIT)
 
+    async def call_with(tool: Any, arguments: dict[str, Any], meta: Any, on_progress: Any) -> Any:
+        async def hears(progress: float, total: float | None, message: str | None) -> None:
+            on_progress(progress)
+
+        return await client.call_tool(
+            tool if isinstance(tool, str) else tool.name,
+            arguments,
+            read_timeout_seconds=LIMIT,
+            progress_callback=None if on_progress is None else hears,
+            meta=meta,
+        )
+
     async def refresh() -> None:
         await client.list_tools(cache_mode="refresh")
 
@@ -67,7 +81,13 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
             )
             stack.push_async_callback(_end, listening)
             await tried.wait()
-        yield Wrapper(list_tools=list_tools, call_tool=call_tool, refresh=refresh, list_page=list_page)
+        yield Wrapper(
+            list_tools=list_tools,
+            call_tool=call_tool,
+            call_with=call_with,
+            refresh=refresh,
+            list_page=list_page,
+        )
 
 
 async def _listen(client: Client, tried: asyncio.Event) -> None:

@@ -23,6 +23,8 @@ LIMIT = 30.0
         follows_pages=False,
         isolates_principals=True,
         own_timeout=LIMIT,
+        call_meta=True,
+        progress=True,
         clock=True,
         one_shot=True,
         same_task_close=True,
@@ -46,11 +48,29 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
             name = tool if isinstance(tool, str) else tool.name
             return await session.call_tool(name, arguments, read_timeout_seconds=limit)
 
+        async def call_with(tool: Any, arguments: dict[str, Any], meta: Any, on_progress: Any) -> Any:
+            async def hears(progress: float, total: float | None, message: str | None) -> None:
+                on_progress(progress)
+
+            return await session.call_tool(
+                tool if isinstance(tool, str) else tool.name,
+                arguments,
+                read_timeout_seconds=limit,
+                progress_callback=None if on_progress is None else hears,
+                meta=meta,
+            )
+
         async def list_page(cursor: str | None) -> Any:
             page = await session.list_tools(params=page_params(cursor))
             return page.tools, getattr(page, "next_cursor", None) or getattr(page, "nextCursor", None)
 
-        yield Wrapper(list_tools=list_tools, call_tool=call_tool, refresh=list_tools, list_page=list_page)
+        yield Wrapper(
+            list_tools=list_tools,
+            call_tool=call_tool,
+            call_with=call_with,
+            refresh=list_tools,
+            list_page=list_page,
+        )
 
 
 def page_params(cursor: str | None) -> Any:

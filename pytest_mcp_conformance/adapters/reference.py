@@ -36,6 +36,8 @@ CLAIMS = Claims(
     own_timeout=LIMIT,
     binds_tools=True,
     refuses_stale_bindings=True,
+    call_meta=True,
+    progress=True,
     callbacks=True,
     clock=True,
     eras=("handshake", "modern") if hasattr(ClientSession, "discover") else ("handshake",),
@@ -82,9 +84,10 @@ class WhiteBox:
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """One `ReferenceClient`, over the SDK's own transports."""
     heard: list[str] = []
+    era: Any = dial.era
     client = ReferenceClient(
         lambda: streams_of(dial),
-        era="modern" if dial.era == "modern" else "handshake",
+        era=era,
         timeout=LIMIT,
         clock=dial.clock,
         on_log=lambda message: heard.append(str(message.data)),
@@ -100,15 +103,22 @@ def refusal_payload(refusal: CheckFailed) -> str:
 
 def wrapper_of(client: ReferenceClient, heard: list[str], white_box: WhiteBox | None = None) -> Wrapper:
     """The verbs of a client, with the log messages that it has heard, and the parts that stand beside it."""
+
+    async def call_with(tool: Any, arguments: Any, meta: Any, on_progress: Any) -> Any:
+        hears = None if on_progress is None else lambda done, total, text: on_progress(done)
+        return await client.call_tool(tool, arguments, meta=meta, on_progress=hears)
+
     return Wrapper(
         list_tools=client.list_tools,
         call_tool=client.call_tool,
+        call_with=call_with,
         refresh=client.refresh,
         invalidate=client.invalidate,
         permissions_changed=client.permissions_changed,
         bind=client.bind,
         read_resource=client.read_resource,
         reconnect=client.reconnect,
+        close=client.close,
         accessors=client.accessors,
         refusal_payload=refusal_payload,
         received=lambda: list(heard),

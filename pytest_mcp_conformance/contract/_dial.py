@@ -68,5 +68,8 @@ class Dial(Protocol):
 
     @property
     def era(self) -> str:
-        """The era that this server speaks, `handshake` or `modern`, for wrappers that must be told."""
+        """The era that this server speaks, `handshake` or `modern`, for wrappers that must be told.
+
+        `auto` where a scenario is about wrappers that find out by themselves; who must be told may refuse it.
+        """
         ...

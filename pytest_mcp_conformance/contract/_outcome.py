@@ -30,12 +30,14 @@ class Outcome:
         value: The structured content handed out, `MISSING` where there was none.
         text: The text handed out, or the error's text.
         error: The exception, where one was raised.
+        meta: The result's `_meta`, where it was handed out.
     """
 
     kind: Literal["ok", "tool_error", "refused", "raised"] = "ok"
     value: Any = MISSING
     text: str = ""
     error: BaseException | None = None
+    meta: Mapping[str, Any] | None = None
 
     @property
     def ok(self) -> bool:
@@ -90,13 +92,15 @@ def outcome_of(returned: Any = None, *, error: BaseException | None = None) -> O
             value=MISSING if returned is None else returned, text="" if returned is None else str(returned)
         )
     text = _text(content)
+    meta = _field(returned, "_meta", "meta")
+    meta = meta if isinstance(meta, Mapping) else None
     if failed is True:
-        return Outcome(kind="tool_error", text=text, value=value)
+        return Outcome(kind="tool_error", text=text, value=value, meta=meta)
     if value is None or value is MISSING:
         # A model's empty field reads as None; whether the wire said null is for `model_fields_set` to tell.
         said_null = "structured_content" in getattr(returned, "model_fields_set", ())
         value = None if value is None and said_null else _json_or_missing(text)
-    return Outcome(text=text, value=value)
+    return Outcome(text=text, value=value, meta=meta)
 
 
 def describe(error: BaseException) -> str:

@@ -20,11 +20,15 @@ class Wrapper:
     Attributes:
         list_tools: `() -> iterable` of tools, as a USER of the wrapper gets them, its cache included.
         call_tool: `(tool_or_name, arguments) -> anything`; gets the very object that `list_tools` gave.
+        call_with: `(tool_or_name, arguments, meta, on_progress) -> anything`, a call that carries `meta`, a
+            mapping, as its `_meta`; `on_progress` is `None`, or a plain function that takes the number of
+            each step of its progress.
         refresh: `() -> None`, list again now, whatever the cache says.
         invalidate: `() -> None`, the application says that tools changed.
         permissions_changed: `() -> None`, the application says that this principal's rights changed.
         bind: `(name) -> handle`, a tool bound to today's generation.
         reconnect: `() -> None`, open the connection again.
+        close: `() -> None`, what a user calls to end it; the adapter's own tear-down still follows.
         list_page: `(cursor) -> (tools, next_cursor)`, one page, for wrappers that leave pages to their user.
         set_principal: `(headers) -> None`, replace the credential.
         accessors: `() -> mapping of name to callable`, every other way to read the tools.
@@ -65,11 +69,13 @@ class Wrapper:
 
     list_tools: Verb
     call_tool: Verb
+    call_with: Verb | None = None
     refresh: Verb | None = None
     invalidate: Verb | None = None
     permissions_changed: Verb | None = None
     bind: Verb | None = None
     reconnect: Verb | None = None
+    close: Verb | None = None
     list_page: Verb | None = None
     set_principal: Verb | None = None
     accessors: Verb | None = None

@@ -54,7 +54,6 @@ FAILED_DIAL_RAISES_PROMPTLY = Rule(
         "do not swallow the error",
         "leave no cancel scope behind in the caller's task",
     ),
-    untested="no scenario yet: dials that fail in each of their ways",
     reports=(issue("openai/openai-agents-python", 1288), issue("microsoft/agent-framework", 5687)),
 )
 
@@ -68,7 +67,6 @@ CANCELLED_DIAL_LEAVES_NOTHING_OPEN = Rule(
         "end the background session task together with its dial",
         "do not set the result of a cancelled future",
     ),
-    untested="no scenario yet: a held handshake whose waiters are cancelled",
     reports=(issue("PrefectHQ/fastmcp", 2613), issue("agentscope-ai/agentscope", 2499)),
 )
 
@@ -186,7 +184,7 @@ CLOSING_TWICE_IS_CLOSING_ONCE = Rule(
     text="Closing twice MUST be the same as closing once, and a close without a connect does nothing.",
     why="A second clean-up raises, or closes a connection that others are using.",
     if_broken=("keep the use count from going below zero", "allow for an entry that is already gone"),
-    untested="no scenario yet: a holder that closes twice, at once and without a connect",
+    needs=frozenset({"close"}),
     reports=(
         issue("PrefectHQ/fastmcp", 4328),
         issue("pydantic/pydantic-ai", 4422),
@@ -208,7 +206,6 @@ CLOSE_WORKS_FROM_ANOTHER_TASK = Rule(
         "own each connection in a task and let close signal that task",
         "leave a cancel scope in the task that entered it",
     ),
-    untested="no scenario yet: closes from other tasks and in other orders",
     reports=(
         issue("modelcontextprotocol/python-sdk", 79),
         issue("openai/openai-agents-python", 1393),
@@ -228,7 +225,6 @@ CLOSE_ENDS_THE_VERB_UNDER_WAY = Rule(
     ),
     why="A program that shuts down hangs on a verb, or dials again behind its own close.",
     if_broken=("look for the close before each retry inside a verb", "drop answers that arrive after it"),
-    untested="no scenario yet: a close during a held handshake, list and call",
     reports=(issue("openai/openai-agents-python", 4340), issue("lastmile-ai/mcp-agent", 441)),
 )
 
@@ -265,7 +261,6 @@ FAILED_CONNECT_LEAVES_NOTHING_OPEN = Rule(
         "close the servers that did connect when another fails",
         "close the session whose first list failed",
     ),
-    untested="no scenario yet: a first list that fails, and one failing server of two",
     reports=(issue("agno-agi/agno", 8163),),
 )
 
@@ -283,7 +278,6 @@ SECOND_CONNECT_LEAVES_ONE_LIVE = Rule(
         "keep the first while the second is not up",
         "list only servers that are alive",
     ),
-    untested="no scenario yet: a second connect that fails while the first is in use",
     reports=(issue("openai/openai-agents-python", 4586), issue("NousResearch/hermes-agent", 12430)),
 )
 
@@ -301,8 +295,7 @@ CONNECTION_IN_USE_STAYS_OPEN = Rule(
         "do not count one release twice",
         "leave an HTTP client that the caller owns open",
     ),
-    needs=frozenset({"pools_connections"}),
-    untested="no scenario yet: leases that end early, twice or by garbage collection",
+    needs=frozenset({"pools_connections or pool"}),
     reports=(
         issue("pydantic/pydantic-ai", 3534),
         issue("agno-agi/agno", 7347),
@@ -324,7 +317,6 @@ USERS_OF_A_DEAD_CONNECTION_SHARE_ONE_REDIAL = Rule(
         "take two locks in one order only, and none across a dial",
     ),
     needs=frozenset({"redials"}),
-    untested="no scenario yet: a drop under several users of one connection",
     reports=(issue("mastra-ai/mastra", 20526),),
 )
 
@@ -335,7 +327,6 @@ OPERATIONS_SHARE_ONE_SESSION = Rule(
     text="One holder's operations SHOULD run on one session or child process (in the handshake era: kit).",
     why="What a server keeps for a session, a login or a counter, is lost between two calls.",
     if_broken=("keep the session open between the verbs", "do not check health by connecting anew"),
-    untested="no scenario yet: handshakes counted over several verbs of one holder",
     reports=(issue("PrefectHQ/fastmcp", 3330), issue("google/adk-python", 2059)),
 )
 
@@ -349,7 +340,6 @@ WHAT_IS_HELD_OPEN_STAYS_BOUNDED = Rule(
         "evict idle sessions from the map",
         "drop the pending entry of a call that timed out or was cancelled",
     ),
-    untested="no scenario yet: a thousand calls and hundreds of principals",
     reports=(issue("n8n-io/n8n", 23388),),
 )
 
@@ -416,5 +406,4 @@ FALLBACK_FITS_ANY_OLD_SERVER = Rule(
         "remember the era for each process or origin",
     ),
     needs=frozenset({"eras"}),
-    untested="no scenario yet: older servers that meet the probe with odd errors or silence",
 )

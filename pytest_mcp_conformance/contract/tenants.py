@@ -83,7 +83,6 @@ PRINCIPALS_DO_NOT_WAIT_FOR_EACH_OTHER = Rule(
     why="One user with a slow or refused login stops everybody.",
     if_broken=("do not hold one lock around all dials", "keep a refused login to its own principal"),
     needs=frozenset({"isolates_principals"}),
-    untested="no scenario yet: one principal's handshake held while another works",
 )
 
 REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN = Rule(
@@ -102,7 +101,7 @@ REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN = Rule(
         "do not take a rotation for another user",
     ),
     needs=frozenset({"set_principal"}),
-    untested="no scenario yet: a credential replaced in mid session",
+    untested="needs streamable HTTP: over memory a credential is fixed with its connection",
 )
 
 STDIO_PRINCIPALS_GET_THEIR_OWN_CHILDREN = Rule(
@@ -146,7 +145,7 @@ CALLERS_CONFIGURATION_IS_LEFT_ALONE = Rule(
     why="A second connect from the same settings fails, or acts for the wrong user.",
     if_broken=("copy the settings when they are given", "do not fill values into the caller's object"),
     needs=frozenset({"isolates_principals"}),
-    untested="no scenario yet: one settings object used twice and edited in between",
+    untested="needs streamable HTTP: over memory a wrapper is given no settings",
     reports=(issue("grll/mcpadapt", 66), issue("danny-avila/LibreChat", 7247)),
 )
 
@@ -167,6 +166,6 @@ PROXY_SENDS_ITS_OWN_CREDENTIAL = Rule(
         "do not copy headers or _meta from one hop to the next",
     ),
     needs=frozenset({"proxies"}),
-    untested="no scenario yet: a front end for the wrapper to serve",
+    untested="needs streamable HTTP, and a front end for the wrapper to serve",
     reports=(issue("PrefectHQ/fastmcp", 3262), issue("PrefectHQ/fastmcp", 4770)),
 )

@@ -11,6 +11,7 @@ from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, NotSp
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed
 from pytest_mcp_conformance.scenarios._needs import missing_verbs
+from pytest_mcp_conformance.scenarios._owner import Opener
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import NotReached, ScriptedServer
 from pytest_mcp_conformance.server.ways.dial import ScriptedDial
@@ -32,6 +33,7 @@ class Connect:
 
     Attributes:
         double: The double of the SDK that `dial.session()` gives from now on; None for the SDK itself.
+        told_era: What `dial.era` says from now on, by default the era that is played.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Connect:
         self.adapter = adapter
         self.holders: list[Holder] = []
         self.double: Any = None
+        self.told_era = ""
         self._dials: list[ScriptedDial] = []
         self._judge = judge
         self._rules = rules
@@ -74,18 +77,22 @@ class Connect:
         finally:
             await holder.close()
 
-    async def attempt(self, server: ScriptedServer, principal: str | None = None) -> Holder:
+    async def attempt(
+        self, server: ScriptedServer, principal: str | None = None, opener: Opener | None = None
+    ) -> Holder:
         """Enter the adapter, whatever comes of it: `holder.error` says how the set-up failed."""
-        holder = self.enter(server, principal)
+        holder = self.enter(server, principal, opener)
         await holder.opened()
         self._look_at(holder)
         return holder
 
-    def enter(self, server: ScriptedServer, principal: str | None = None) -> Holder:
-        """Begin to enter the adapter, and do not wait."""
-        dial = ScriptedDial(server, principal, self._clock, self.double, self.ways)
+    def enter(
+        self, server: ScriptedServer, principal: str | None = None, opener: Opener | None = None
+    ) -> Holder:
+        """Begin to enter the adapter, and do not wait: in a task of its own, or in that of `opener`."""
+        dial = ScriptedDial(server, principal, self._clock, self.double, self.ways, self.told_era)
         self._dials.append(dial)
-        holder = Holder(self.adapter, dial, self._shared, server)
+        holder = Holder(self.adapter, dial, self._shared, server, opener)
         self.holders.append(holder)
         return holder
 

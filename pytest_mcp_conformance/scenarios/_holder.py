@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_mcp_conformance.clock import settle
@@ -18,7 +18,7 @@ from pytest_mcp_conformance.contract import (
 from pytest_mcp_conformance.contract._outcome import describe, outcome_of
 from pytest_mcp_conformance.contract._tool import tools_of
 from pytest_mcp_conformance.scenarios._judge import NotClaimed
-from pytest_mcp_conformance.scenarios._owner import Owner
+from pytest_mcp_conformance.scenarios._owner import Opener, Owner
 from pytest_mcp_conformance.scenarios._verbs import Pending, is_async, perform
 from pytest_mcp_conformance.server import ABSENT, ScriptedServer
 
@@ -33,10 +33,18 @@ class Holder(Owner):
         dial: Its way in.
         shared: What holders share, where the adapter shares something.
         server: The script at the other end.
+        opener: Where it is entered, if not in its owner task.
     """
 
-    def __init__(self, adapter: Adapter, dial: Dial, shared: tuple[Any, ...], server: ScriptedServer) -> None:
-        super().__init__(adapter, (dial, *shared))
+    def __init__(
+        self,
+        adapter: Adapter,
+        dial: Dial,
+        shared: tuple[Any, ...],
+        server: ScriptedServer,
+        opener: Opener | None = None,
+    ) -> None:
+        super().__init__(adapter, (dial, *shared), opener)
         self.server = server
         self.principal = dial.principal
         self.handed_out: Any = None
@@ -113,7 +121,15 @@ class Holder(Owner):
         """Start a call of the tool `name`, by what the last listing gave for it, or by `handle`."""
         chosen = self._handles.get(name, name) if handle is ABSENT else handle
         told = arguments if nonce is None else {"nonce": nonce, **arguments}
-        return Pending(self._call(name, chosen, told), "call_tool")
+        return Pending(self._call(name, "call_tool", chosen, told), "call_tool")
+
+    def start_call_with(
+        self, name: str, nonce: str, meta: Mapping[str, Any], on_progress: Callable[[float], None] | None
+    ) -> Pending[Outcome]:
+        """Start a call of the tool `name` that carries `_meta`, and whose progress is heard."""
+        return Pending(
+            self._call(name, "call_with", self.handle(name), {"nonce": nonce}, meta, on_progress), "call_with"
+        )
 
     async def call(
         self, name: str, nonce: str | None = "", handle: Any = ABSENT, **arguments: Any
@@ -201,9 +217,9 @@ class Holder(Owner):
         self._note("served", f"{[tool.name for tool in tools]}")
         return tools
 
-    async def _call(self, name: str, handle: Any, arguments: Mapping[str, Any]) -> Outcome:
+    async def _call(self, name: str, verb: str, *given: Any) -> Outcome:
         try:
-            outcome = outcome_of(await self._perform("call_tool", handle, dict(arguments)))
+            outcome = outcome_of(await self._perform(verb, *given))
         except Exception as raised:
             outcome = outcome_of(error=raised)
         self._note("returned", f"{name} {outcome}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from typing import Any
 
 from pytest_mcp_conformance.clock import describe_tasks
@@ -11,11 +12,38 @@ from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.server import DEADLINE
 
-__all__ = ["NeverOpened", "Owner"]
+__all__ = ["NeverOpened", "Opener", "Owner"]
 
 
 class NeverOpened(ConformanceError):
     """A set-up did not end."""
+
+
+class Opener:
+    """One task that enters several adapters, one after the other, and leaves none."""
+
+    def __init__(self) -> None:
+        self._asked: asyncio.Queue[tuple[Coroutine[Any, Any, Any], asyncio.Future[Any]]] = asyncio.Queue()
+        self._task = asyncio.get_running_loop().create_task(self._work(), name="opener")
+
+    async def enter(self, entering: Coroutine[Any, Any, Any]) -> Any:
+        """Run `entering` in the one task; gives what it gives, raises what it raises."""
+        entered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._asked.put_nowait((entering, entered))
+        return await entered
+
+    async def end(self) -> None:
+        """End the task."""
+        self._task.cancel()
+        await asyncio.wait({self._task})
+
+    async def _work(self) -> None:
+        while True:
+            entering, entered = await self._asked.get()
+            try:
+                entered.set_result(await entering)
+            except BaseException as raised:
+                entered.set_exception(raised)
 
 
 class Owner:
@@ -24,6 +52,7 @@ class Owner:
     Args:
         adapter: What is entered.
         arguments: What it is given.
+        opener: Enters it in the place of the owner task, which leaves it all the same.
 
     Attributes:
         error: How the set-up failed, or what is wrong with the adapter.
@@ -33,8 +62,9 @@ class Owner:
         patience: Seconds in which whatever ends by itself has ended: the wrapper's own limit, and more.
     """
 
-    def __init__(self, adapter: Adapter, arguments: tuple[Any, ...]) -> None:
+    def __init__(self, adapter: Adapter, arguments: tuple[Any, ...], opener: Opener | None = None) -> None:
         self.adapter = adapter
+        self._opener = opener
         self.error: BaseException | None = None
         self.death: BaseException | None = None
         self.trouble: list[str] = []
@@ -44,6 +74,9 @@ class Owner:
         self._ready = asyncio.Event()
         self._leave = asyncio.Event()
         self._owner = asyncio.get_running_loop().create_task(self._own(), name=f"owner of {adapter.name}")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.adapter.name}>"
 
     async def opened(self) -> bool:
         """Wait for the set-up's end. False when it failed; then `error` says how."""
@@ -63,6 +96,10 @@ class Owner:
         if isinstance(self.error, NeverOpened):
             return str(self.error)
         return "" if self.error is None else f"connect raised {describe(self.error)}"
+
+    async def give_up(self) -> None:
+        """Cancel the set-up, as a user does who will not wait any longer, and wait for its end."""
+        await self._end_owner()
 
     async def close(self) -> None:
         """Tear down. What goes wrong is written to `trouble`. A second time is nothing."""
@@ -84,11 +121,12 @@ class Owner:
                 return
 
     async def _own(self) -> None:
-        """Enter the adapter, wait, and leave it: all in this one task, as an SDK session asks for."""
+        """Enter the adapter, wait, and leave it: in this one task, as an SDK session asks for."""
         where = f"adapter {self.adapter.name!r} at {place_of(self.adapter.play)}"
         generator = self.adapter.play(*self._arguments)
         try:
-            wrapper = await generator.__anext__()
+            entering = generator.__anext__()
+            wrapper = await (entering if self._opener is None else self._opener.enter(entering))
         except StopAsyncIteration:
             self.error = AdapterError(f"{where}: ended without a yield; yield one Wrapper(...)")
         except BaseException as raised:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
@@ -16,18 +17,28 @@ from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import Gate, Held, ScriptedServer
 
 __all__ = [
+    "SAYS_CLOSED",
     "FirstListing",
     "all_names",
     "arrives_or_ends",
+    "cannot_give_up",
     "definition",
     "edit",
     "elapsed",
     "first_listing",
+    "give_up",
     "says_changed",
 ]
 
 MOST_PAGES = 100
 """No scenario that asks for pages one by one has as many."""
+
+
+SAYS_CLOSED = re.compile(
+    r"clos|lost|terminat|disconnect|broken|not connected|eof|end of|reset|dead|gone|hung up|dropped|shut",
+    re.IGNORECASE,
+)
+"""Words by which an error says that a connection is no more; the name of its type counts."""
 
 
 class FirstListing:
@@ -110,6 +121,20 @@ async def all_names(wrapper: Holder) -> list[str]:
         if cursor is None:
             return names
     raise VerbFailed(f"list_page still gives a cursor after {MOST_PAGES} pages: {cursor!r}")
+
+
+def cannot_give_up(wrapper: Holder, by: str) -> str:
+    """Why a call cannot be given up by its `caller`, or by the wrapper's own limit (`timeout`); or empty."""
+    if by == "timeout" and not (wrapper.claims.makes("own_timeout") and wrapper.claims.makes("clock")):
+        return "own_timeout, clock"
+    if by == "caller" and not wrapper.is_async("call_tool"):
+        return "a plain function, which nobody can cancel"
+    return ""
+
+
+async def give_up(wrapper: Holder, call: Pending[Any], by: str) -> None:
+    """Give up a call that is out: as its `caller`, or by waiting for the wrapper's own limit (`timeout`)."""
+    await (call.cancel() if by == "caller" else call.ended(wrapper.patience))
 
 
 def definition(tool: Tool) -> dict[str, Any]:

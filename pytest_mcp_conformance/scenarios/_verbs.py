@@ -85,6 +85,9 @@ class Pending(Generic[T]):
         self._task.add_done_callback(running_verbs.discard)
         self._task.add_done_callback(_retrieve)
 
+    def __repr__(self) -> str:
+        return f"<{self.step}>"
+
     @property
     def done(self) -> bool:
         """True once it has ended."""

@@ -20,7 +20,7 @@ from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
-from pytest_mcp_conformance.scenarios._steps import definition, edit, first_listing, says_changed
+from pytest_mcp_conformance.scenarios._steps import definition, edit
 from pytest_mcp_conformance.scenarios._verbs import perform
 from pytest_mcp_conformance.server import ABSENT, HOUR_MS, V1, V2, ScriptedServer
 from pytest_mcp_conformance.server.connection import Connection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import asyncio
 
 from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.contract.connections import (
@@ -11,19 +11,24 @@ from pytest_mcp_conformance.contract.connections import (
     CONCURRENT_FIRST_USE_IS_ONE_DIAL,
     DEAD_CONNECTION_ENDS_ITS_CALLS,
     FAILED_DIAL_IS_NOT_REMEMBERED,
+    OPERATIONS_SHARE_ONE_SESSION,
+    WHAT_IS_HELD_OPEN_STAYS_BOUNDED,
 )
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import NOT_HTTP, scenario
-from pytest_mcp_conformance.scenarios._steps import arrives_or_ends, elapsed
+from pytest_mcp_conformance.scenarios._steps import (
+    SAYS_CLOSED,
+    arrives_or_ends,
+    cannot_give_up,
+    elapsed,
+    give_up,
+)
 from pytest_mcp_conformance.server import V1, V2, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
 
-SAYS_CLOSED = re.compile(
-    r"clos|lost|terminat|disconnect|broken|not connected|eof|end of|reset|dead|gone|hung up|dropped|shut",
-    re.IGNORECASE,
-)
-"""Words by which an error says that a connection is no more; the name of its type counts."""
+MANY = 100
+"""How often something is done that must not leave something behind each time."""
 
 
 @scenario(CONCURRENT_FIRST_USE_IS_ONE_DIAL)
@@ -175,3 +180,67 @@ async def close_ends_everything(server: ScriptedServer, connect: Connect, how: s
     reached(server.ledger.calls(), "no call was sent")
     with check(CLOSE_ENDS_EVERYTHING_IT_OPENED):
         assert server.ledger.open_connections() == []
+
+
+@scenario(OPERATIONS_SHARE_ONE_SESSION)
+async def operations_of_one_holder(server: ScriptedServer, connect: Connect) -> None:
+    """One holder lists, calls three times, and lists again."""
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        if wrapper.claims.makes("dials_per_operation"):
+            leave_out(OPERATIONS_SHARE_ONE_SESSION, "dials_per_operation")
+            return
+        await wrapper.list_tools()
+        for nonce in ("n1", "n2", "n3"):
+            await wrapper.call("old", nonce)
+        await wrapper.list_tools()
+        reached(len(server.ledger.calls()) >= 3, "the calls were not sent")
+        dialled = len(server.connections)
+        with check(OPERATIONS_SHARE_ONE_SESSION):
+            assert dialled == 1, f"five operations took {dialled} connections"
+
+
+@scenario(WHAT_IS_HELD_OPEN_STAYS_BOUNDED, variants=("calls", "principals"))
+async def many_operations(server: ScriptedServer, connect: Connect, of: str) -> None:
+    """Three hundred calls, a third of them given up; or a hundred principals, each of whom comes and closes.
+
+    Bounded is whatever does not grow with each of them: a pool may keep some connections for later.
+    """
+    server.has_tools(*V1)
+    if of == "principals":
+        if not connect.claims.makes("isolates_principals"):
+            leave_out(WHAT_IS_HELD_OPEN_STAYS_BOUNDED, "isolates_principals")
+            return
+        for number in range(MANY):
+            async with connect(server, f"principal {number}") as wrapper:
+                await wrapper.list_tools()
+        reached(server.ledger.listings(), "no listing reached the server")
+        await _is_bounded(server, 0, "principals who have closed")
+        return
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        await server.settle()
+        before = len(asyncio.all_tasks())
+        for number in range(MANY):
+            await wrapper.call("old", f"good {number}")
+            server.fails("tools/call")
+            await wrapper.call("old", f"bad {number}")
+            by = "timeout" if number % 10 == 0 else "caller"
+            if cannot_give_up(wrapper, by):
+                continue
+            with server.holding("tools/call") as gate:
+                call = wrapper.start_call("old", f"given up {number}")
+                held = await gate.arrived()
+                await give_up(wrapper, call, by)
+                held.drop()
+        await _is_bounded(server, before, "calls that have ended")
+
+
+async def _is_bounded(server: ScriptedServer, before: int, what: str) -> None:
+    await server.settle()
+    live = len(server.ledger.open_connections())
+    tasks = len(asyncio.all_tasks()) - before
+    with check(WHAT_IS_HELD_OPEN_STAYS_BOUNDED):
+        assert live < MANY, f"{live} connections are open after {MANY} {what}"
+        assert tasks < MANY, f"{tasks} tasks are left after {MANY} {what}"

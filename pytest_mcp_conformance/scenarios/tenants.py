@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pytest_mcp_conformance.contract.tenants import (
     FRAMES_CARRY_ONLY_THEIR_OWN_HEADERS,
     LISTS_AND_CHECKS_STAY_WITH_THEIR_PRINCIPAL,
+    PRINCIPALS_DO_NOT_WAIT_FOR_EACH_OTHER,
     PRINCIPALS_NEVER_SHARE_A_SESSION,
     QUESTIONS_REACH_THEIR_OWN_PRINCIPAL,
 )
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
+from pytest_mcp_conformance.scenarios._steps import arrives_or_ends, elapsed
+from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import HOUR_MS, V1, ScriptedServer, tool
+from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
 
 ALIKE: dict[str, tuple[str | None, str | None]] = {
     "joined": ("ab:c", "a:bc"),
@@ -94,6 +100,42 @@ async def schemas_of_two_principals(server: ScriptedServer, connect: Connect) ->
                         f"{value!r} for {holder.principal}: {outcome}"
                     )
         reached(server.ledger.calls(), "no call was sent")
+
+
+@scenario(PRINCIPALS_DO_NOT_WAIT_FOR_EACH_OTHER, variants=("dial", "listing", "call", "refused"))
+async def one_principal_is_held_up(server: ScriptedServer, connect: Connect, step: str) -> None:
+    """A dial, a listing or a call of A gets no answer, or A is refused; B connects, lists and calls."""
+    server.has_tools(*V1)
+    method = {"listing": "tools/list", "call": "tools/call"}.get(step, HANDSHAKE_METHOD[server.era])
+    if step == "refused":
+        server.fails(method, -32603, "not you", times=float("inf"), when=lambda each: each.principal == "A")
+
+    with server.holding(method, when=lambda each: each.principal == "A" and step != "refused") as gate:
+        opening = connect.start(server, "A")
+        verb: Pending[Any] = opening
+        if not await arrives_or_ends(gate, opening):
+            holder = await opening.result()
+            if holder.error is None and step == "call":
+                await holder.list_tools()
+            if holder.error is None:
+                verb = holder.start_call("old", "of A") if step == "call" else holder.start_listing()
+                await arrives_or_ends(gate, verb)
+        reached(
+            gate.held or server.ledger.frames(method, kind="failed"),
+            f"A sent no {method}, and nothing of it was held up",
+        )
+        with elapsed() as spent, check(PRINCIPALS_DO_NOT_WAIT_FOR_EACH_OTHER):
+            other = await connect.start(server, "B").result()
+            assert not other.failure, f"A is held up, and of B {other.failure}"
+            names = await other.names()
+            assert names == ["a", "old"], "the tools of B"
+            outcome = await other.call("old", "of B")
+            assert outcome.ok, f"the call of B: {outcome}"
+            waited = spent.seconds
+            assert waited < 1.0, f"B waited {waited:g} s for A"
+        gate.open()
+        gate.release_all()
+        await verb.ended()
 
 
 @scenario(QUESTIONS_REACH_THEIR_OWN_PRINCIPAL)

@@ -1,5 +1,6 @@
 """The scripted server: what it says, when it says it, and the ledger of every frame."""
 
+from pytest_mcp_conformance.server.brittle import Brittle
 from pytest_mcp_conformance.server.gate import Gate, Held
 from pytest_mcp_conformance.server.ledger import DEADLINE, Ledger, NotReached
 from pytest_mcp_conformance.server.script import HOUR_MS, ScriptedServer
@@ -11,6 +12,7 @@ __all__ = [
     "HOUR_MS",
     "V1",
     "V2",
+    "Brittle",
     "Gate",
     "Held",
     "Ledger",

@@ -32,6 +32,7 @@ class Answer:
         bare: Leave the structured content out altogether.
         text: The text, in place of the structured content as JSON.
         is_error: Say that the tool failed.
+        meta: The result's `_meta`; none where it is left out.
     """
 
     out: Any = ABSENT
@@ -39,6 +40,7 @@ class Answer:
     bare: bool = False
     text: str | None = None
     is_error: bool = False
+    meta: Mapping[str, Any] | None = None
 
 
 def result_of(entry: Mapping[str, Any], arguments: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
@@ -54,6 +56,8 @@ def result_of(entry: Mapping[str, Any], arguments: Mapping[str, Any], answer: An
     result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": answer.is_error}
     if not answer.bare and not (answer.is_error and answer.structured is ABSENT) and schema is not None:
         result["structuredContent"] = copied(structured)
+    if answer.meta is not None:
+        result["_meta"] = dict(answer.meta)
     return result
 
 

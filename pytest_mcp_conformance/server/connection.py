@@ -176,6 +176,11 @@ class Connection:
             self._close("dropped by the server")
             self._sink(None, None)
 
+    def broke(self) -> None:
+        """The transport under it broke: nothing gets through any more, either way."""
+        if self.open:
+            self._close("dropped, for its transport broke")
+
     def closed_by_client(self, when: str = "") -> None:
         """The client hung up; `when` says more, as "during its handshake"."""
         if self.open:

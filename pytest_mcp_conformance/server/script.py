@@ -11,6 +11,7 @@ from pytest_mcp_conformance.clock import settle
 from pytest_mcp_conformance.contract import ERAS, UsageError
 from pytest_mcp_conformance.history import Event, Recorder, copied
 from pytest_mcp_conformance.server import eras
+from pytest_mcp_conformance.server.brittle import Brittle
 from pytest_mcp_conformance.server.calls import Answer, result_of
 from pytest_mcp_conformance.server.catalogue import Catalogue, Lister, Pages
 from pytest_mcp_conformance.server.connection import Connection, Message, Sink
@@ -53,6 +54,7 @@ class ScriptedServer:
         capabilities: What it says that it can do, as the handshake carries it.
         versions: The handshake versions spoken, oldest first.
         refusing: True while the server refuses every connection.
+        brittle: What transports that are opened now may break by; None for transports that cannot break.
         generation: How many times the tools were changed.
     """
 
@@ -77,6 +79,7 @@ class ScriptedServer:
         self.capabilities = dict(eras.CAPABILITIES)
         self.versions: tuple[str, ...] = eras.HANDSHAKE_VERSIONS
         self.refusing = False
+        self.brittle: Brittle | None = None
         self.generation = 0
         self._catalogue = Catalogue()
         self._answers: dict[str, Answer] = {}

@@ -10,6 +10,7 @@ from mcp_conformance_reference.definitions import Definition, plain_copy
 from mcp_conformance_reference.dialler import Dialler
 from mcp_conformance_reference.errors import CallFailed, ConnectionLost, RequestFailed, StaleTool
 from mcp_conformance_reference.handles import ListedTool
+from mcp_conformance_reference.progress import OnProgress
 from mcp_conformance_reference.results import CallResult
 from mcp_conformance_reference.settings import Settings
 from mcp_conformance_reference.toollist import ToolList
@@ -27,11 +28,15 @@ class Plan(NamedTuple):
         name: The name to send, exactly as listed.
         definition: The definition in force; None for a name that was never listed with an output schema.
         check: What will judge the answer; None where there is nothing to judge by.
+        meta: What the caller attaches, None for nothing.
+        on_progress: Hears of the call's progress; None where nobody does.
     """
 
     name: str
     definition: Definition | None
     check: OutputCheck | None
+    meta: dict[str, Any] | None = None
+    on_progress: OnProgress | None = None
 
 
 class Caller:
@@ -49,19 +54,28 @@ class Caller:
         self._settings = settings
         self._checks: dict[Definition, OutputCheck] = {}
 
-    async def call(self, tool: ListedTool | str, arguments: dict[str, Any] | None) -> CallResult:
+    async def call(
+        self,
+        tool: ListedTool | str,
+        arguments: dict[str, Any] | None,
+        meta: dict[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> CallResult:
         """Call a tool. What could fail beside the call is done before it leaves, so no result is ever lost.
 
         Raises:
-            ValueError: The arguments are not plain JSON.
+            ValueError: The arguments or the `_meta` are not plain JSON.
             StaleTool, SchemaUnusable, ListFailed, DialFailed: Nothing was sent.
             ConnectionLost: The connection ended; the tool may have run.
             CallFailed: The server answered with an error.
             CheckFailed: The tool ran; its result is in the error.
         """
         copied = plain_copy({} if arguments is None else arguments)
+        attached = None if meta is None else plain_copy(meta)
         connection = await self.ready()
         plan = self.plan(tool)
+        if attached is not None or on_progress is not None:
+            plan = plan._replace(meta=attached, on_progress=on_progress)
         result = self.read(plan, await self.send(connection, plan, copied))
         return self.judge(plan, result)
 
@@ -142,7 +156,21 @@ class Caller:
             CallFailed: The server answered with an error, or asks without end.
             ConnectionLost: The connection ended before the answer.
         """
-        params = {"name": plan.name, "arguments": arguments}
+        params: dict[str, Any] = {"name": plan.name, "arguments": arguments}
+        if plan.meta is not None:
+            params["_meta"] = plan.meta
+        if plan.on_progress is None:
+            return await self.send_params(connection, plan, params)
+        with connection.exchange.progress.told_to(plan.on_progress) as token:
+            params["_meta"] = {**(plan.meta or {}), "progressToken": token}
+            return await self.send_params(connection, plan, params)
+
+    async def send_params(self, connection: Connection, plan: Plan, params: dict[str, Any]) -> dict[str, Any]:
+        """Send the call with all that it carries.
+
+        Raises:
+            CallFailed, ConnectionLost: As for `send`.
+        """
         try:
             if connection.session.era == "handshake":
                 return await connection.ask("tools/call", params)

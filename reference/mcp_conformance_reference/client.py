@@ -17,6 +17,7 @@ from mcp_conformance_reference.errors import ClientClosed, StaleTool, VerbTimeou
 from mcp_conformance_reference.handles import ListedTool
 from mcp_conformance_reference.life import Life
 from mcp_conformance_reference.parts import Parts
+from mcp_conformance_reference.progress import OnProgress
 from mcp_conformance_reference.results import CallResult
 from mcp_conformance_reference.rounds import Answers
 from mcp_conformance_reference.sdk import Era
@@ -169,12 +170,21 @@ class ReferenceClient(Parts):
         with self.verb("list_tools") as life:
             return self.hand_out(await life.tools.current())
 
-    async def call_tool(self, tool: ListedTool | str, arguments: dict[str, Any] | None = None) -> CallResult:
+    async def call_tool(
+        self,
+        tool: ListedTool | str,
+        arguments: dict[str, Any] | None = None,
+        *,
+        meta: dict[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> CallResult:
         """Call one tool, once.
 
         Args:
             tool: A tool as handed out, or a name.
             arguments: Plain JSON; copied at once.
+            meta: The request's `_meta`, beside the protocol's own keys: plain JSON; copied at once.
+            on_progress: Hears of the call's progress, in the order of the wire; must come back at once.
 
         Returns:
             The result, also where the tool says by `is_error` that it failed.
@@ -186,12 +196,12 @@ class ReferenceClient(Parts):
             CallFailed: The server answered with an error.
             ListFailed: There was no listing to judge by, and none could be had. Nothing was sent.
             DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
-            ValueError: The arguments are not plain JSON.
+            ValueError: The arguments or the `_meta` are not plain JSON.
         """
         with self.verb("call_tool") as life:
             if isinstance(tool, ListedTool) and not tool.handed_out_by(self):
                 raise StaleTool(tool.name, "it was handed out by another client")
-            return await life.caller.call(tool, arguments)
+            return await life.caller.call(tool, arguments, meta, on_progress)
 
     async def bind(self, name: str) -> ListedTool:
         """The tool of this name, bound to today's definition.
@@ -216,7 +226,7 @@ class ReferenceClient(Parts):
             RequestFailed: The server answered with an error, or asks for what nobody can give.
             DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
         """
-        async with self.verb("read_resource") as life:
+        with self.verb("read_resource") as life:
             return await life.reader.read(uri)
 
     async def refresh(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 
 from mcp_conformance_reference.errors import ClientError, ConnectionLost, RequestFailed
+from mcp_conformance_reference.progress import Progress
 from mcp_conformance_reference.requests import Request
 from mcp_conformance_reference.sdk import Frame, SdkSession, is_session_lost, rpc_error
 from mcp_conformance_reference.settings import Settings
@@ -27,6 +28,8 @@ class Exchange:
 
     Attributes:
         over: Why nothing is sent any more, None while it is.
+        asides: What is done beside the requests.
+        progress: Who hears of the progress of which call.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class Exchange:
         self._ending = False
         self._ended = anyio.Event()
         self.asides = Asides()
+        self.progress = Progress()
 
     # -- asking --------------------------------------------------------------------------------------------
 

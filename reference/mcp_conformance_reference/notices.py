@@ -42,6 +42,8 @@ class Notices:
                 await self.log_message(frame.params)
             elif frame.method == "notifications/subscriptions/acknowledged":
                 connection.subscription.acknowledged(frame)
+            elif frame.method == "notifications/progress":
+                connection.exchange.progress.heard(frame)
             elif frame.method == "notifications/cancelled":
                 connection.subscription.cancelled(frame)
         except Exception:

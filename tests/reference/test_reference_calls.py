@@ -49,6 +49,59 @@ def test_what_is_sent_is_what_was_given(era: str) -> None:
     play(script)
 
 
+def test_what_the_caller_attaches_goes_out_beside_the_token_and_is_left_alone(era: str) -> None:
+    async def script() -> None:
+        peer = Peer(era, "a")
+        peer.results["a"] = lambda params: {"content": [], "_meta": {"cost": 2}}
+        mine = {"com.example/trace": {"id": [1]}, "progressToken": "mine"}
+        async with ReferenceClient(peer.streams, era=era) as client:
+            result = await client.call_tool("a", meta=mine, on_progress=lambda *step: None)
+            await client.call_tool("a", meta=mine)
+            await client.call_tool("a")
+        metas = [frame["params"].get("_meta", {}) for frame in peer.frames("tools/call")]
+        assert [meta.get("com.example/trace") for meta in metas] == [{"id": [1]}, {"id": [1]}, None]
+        assert metas[0]["progressToken"] != metas[1]["progressToken"] == "mine"
+        assert "progressToken" not in metas[2]
+        assert mine == {"com.example/trace": {"id": [1]}, "progressToken": "mine"}
+        assert result.meta == {"cost": 2}
+
+    play(script)
+
+
+def test_progress_is_heard_by_its_own_call_while_it_is_out(era: str) -> None:
+    async def script() -> None:
+        peer = Peer(era, "a")
+        heard: dict[int, list[Any]] = {0: [], 1: []}
+        async with ReferenceClient(peer.streams, era=era) as client:
+            peer.hold("tools/call")
+            calls = [
+                asyncio.ensure_future(
+                    client.call_tool("a", on_progress=lambda *step, n=n: heard[n].append(step))
+                )
+                for n in heard
+            ]
+            await settle()
+            held = [peer.take(), peer.take()]
+            first, second = (each.request["params"]["_meta"]["progressToken"] for each in held)
+
+            def step(token: Any, **more: Any) -> None:
+                peer.line.notify("notifications/progress", {"progressToken": token, "progress": 1, **more})
+
+            step(second, total=4, message="half")
+            step(first)
+            step("nobody's")
+            await settle()
+            assert heard == {0: [(1, None, None)], 1: [(1, 4, "half")]}
+            for each in held:
+                each.release()
+            await asyncio.gather(*calls)
+            step(first)
+            await settle()
+            assert len(heard[0]) == 1
+
+    play(script)
+
+
 @pytest.mark.parametrize("bad", [{"x": {1, 2}}, {"x": float("nan")}, {1: "x"}, {"x": (1,)}, {"x": "\ud800"}])
 def test_arguments_that_are_no_json_are_refused_before_anything_is_sent(era: str, bad: Any) -> None:
     async def script() -> None:

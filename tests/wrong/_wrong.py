@@ -6,10 +6,12 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from mcp_conformance_reference import ReferenceClient
 
+from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.adapters.reference import CLAIMS, LIMIT, wrapper_of
 from pytest_mcp_conformance.contract import Adapter, Dial, Rule, Wrapper, adapter
 
@@ -75,12 +77,13 @@ def made(name: str, client_type: type[ReferenceClient], lazy: bool = False, **cl
     async def play(dial: Dial, shared: Shared) -> AsyncIterator[Wrapper]:
         client: Any = client_type(
             lambda: client.open_streams(),
-            era="modern" if dial.era == "modern" else "handshake",
+            era=dial.era,
             timeout=LIMIT,
             clock=dial.clock,
             on_log=lambda message: client.heard.append(str(message.data)),
         )
-        client.dial, client.shared, client.heard, client.open_streams = dial, shared, [], dial.streams
+        client.dial, client.shared, client.heard = dial, shared, []
+        client.open_streams = partial(streams_of, dial)
         client.enter()
         try:
             if not lazy:

@@ -44,11 +44,11 @@ class EqualCallIsNotSent(Client):
     """Results are kept by tool and arguments."""
 
     class caller_type(Caller):
-        async def call(self, tool, arguments):
+        async def call(self, tool, arguments, *more):
             known = self.__dict__.setdefault("known", {})
             key = getattr(tool, "name", tool) + json.dumps(arguments, sort_keys=True)
             if key not in known:
-                known[key] = await super().call(tool, arguments)
+                known[key] = await super().call(tool, arguments, *more)
             return known[key]
 
 
@@ -57,8 +57,8 @@ class ListsBehindACall(Client):
     """After a call the tools are listed, and a failure of that is the call's."""
 
     class caller_type(Caller):
-        async def call(self, tool, arguments):
-            result = await super().call(tool, arguments)
+        async def call(self, tool, arguments, *more):
+            result = await super().call(tool, arguments, *more)
             await self._tools.refresh()
             return result
 
@@ -161,11 +161,11 @@ class FailedCallGoesToTheNext(Client):
     def enter(self):
         self.shared.setdefault("clients", []).append(self)
 
-    async def call_tool(self, tool, arguments=None):
+    async def call_tool(self, tool, arguments=None, **more):
         try:
-            return await super().call_tool(tool, arguments)
+            return await super().call_tool(tool, arguments, **more)
         except (CallFailed, ConnectionLost):
             for other in self.shared["clients"]:
                 if other is not self:
-                    return await Client.call_tool(other, getattr(tool, "name", tool), arguments)
+                    return await Client.call_tool(other, getattr(tool, "name", tool), arguments, **more)
             raise

@@ -208,11 +208,11 @@ class FailedCheckIsRetried(Client):
     """Whatever goes wrong is tried again."""
 
     class caller_type(Caller):
-        async def call(self, tool, arguments):
+        async def call(self, tool, arguments, *more):
             try:
-                return await super().call(tool, arguments)
+                return await super().call(tool, arguments, *more)
             except CheckFailed:
-                return await super().call(tool, arguments)
+                return await super().call(tool, arguments, *more)
 
 
 @breaks(FAILED_CHECK_IS_NOT_A_TRANSPORT_FAILURE)
@@ -220,9 +220,9 @@ class FailedCheckEndsTheConnection(Client):
     """An answer that breaks its schema is taken for a broken connection."""
 
     class caller_type(Caller):
-        async def call(self, tool, arguments):
+        async def call(self, tool, arguments, *more):
             try:
-                return await super().call(tool, arguments)
+                return await super().call(tool, arguments, *more)
             except CheckFailed:
                 await self._dialler.reconnect()
                 raise

@@ -16,6 +16,8 @@ from pytest_mcp_conformance.contract.connections import (
     CONCURRENT_FIRST_USE_IS_ONE_DIAL,
     DEAD_CONNECTION_ENDS_ITS_CALLS,
     FAILED_DIAL_IS_NOT_REMEMBERED,
+    OPERATIONS_SHARE_ONE_SESSION,
+    WHAT_IS_HELD_OPEN_STAYS_BOUNDED,
 )
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
@@ -101,4 +103,47 @@ class CloseLeavesATask(Client):
         self.shared.setdefault("left", []).append(
             asyncio.create_task(asyncio.sleep(86_400), name="health check")
         )
+        await super().close()
+
+
+@breaks(OPERATIONS_SHARE_ONE_SESSION)
+class ConnectionForEachCall(Client):
+    """Every call has a connection of its own."""
+
+    async def call_tool(self, tool, arguments=None, **more):
+        await self.reconnect()
+        return await super().call_tool(tool, arguments, **more)
+
+
+@breaks(OPERATIONS_SHARE_ONE_SESSION)
+class HealthByConnecting(Client):
+    """Whether the server is well is seen by connecting anew before each listing."""
+
+    async def list_tools(self):
+        await self.reconnect()
+        return await super().list_tools()
+
+
+@breaks(WHAT_IS_HELD_OPEN_STAYS_BOUNDED)
+class SessionsAreNeverEvicted(Client):
+    """The connection of a principal is kept for when it comes back, whoever else comes."""
+
+    async def close(self):
+        self.shared.setdefault(self.dial.principal, self)
+
+
+@breaks(WHAT_IS_HELD_OPEN_STAYS_BOUNDED)
+class GivenUpCallLeavesATask(Client):
+    """A call that is given up is still waited for, in a task of its own."""
+
+    async def call_tool(self, tool, arguments=None, **more):
+        try:
+            return await super().call_tool(tool, arguments, **more)
+        except (asyncio.CancelledError, TimeoutError):
+            self.__dict__.setdefault("late", []).append(asyncio.ensure_future(asyncio.Event().wait()))
+            raise
+
+    async def close(self):
+        for task in self.__dict__.get("late", ()):
+            task.cancel()
         await super().close()

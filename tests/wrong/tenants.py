@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from mcp_conformance_reference.calls import Caller
+from mcp_conformance_reference.errors import DialFailed
 
 from pytest_mcp_conformance.contract.tenants import (
     FRAMES_CARRY_ONLY_THEIR_OWN_HEADERS,
     LISTS_AND_CHECKS_STAY_WITH_THEIR_PRINCIPAL,
+    PRINCIPALS_DO_NOT_WAIT_FOR_EACH_OTHER,
     PRINCIPALS_NEVER_SHARE_A_SESSION,
     QUESTIONS_REACH_THEIR_OWN_PRINCIPAL,
 )
@@ -43,6 +47,42 @@ class SchemasOfTheServer(Client):
                 return super().check(schemas.setdefault(definition.name, definition))
 
         return ByServer(*parts)
+
+
+@breaks(PRINCIPALS_DO_NOT_WAIT_FOR_EACH_OTHER)
+class OneLockAroundAllDials(Client):
+    """One dial at a time, whoever dials."""
+
+    async def connect(self):
+        async with self.shared.setdefault("lock", asyncio.Lock()):
+            await super().connect()
+
+
+@breaks(PRINCIPALS_DO_NOT_WAIT_FOR_EACH_OTHER)
+class OneVerbAtATime(Client):
+    """One lock is held around every listing and call, whoever asks."""
+
+    async def list_tools(self):
+        async with self.shared.setdefault("lock", asyncio.Lock()):
+            return await super().list_tools()
+
+    async def call_tool(self, tool, arguments=None, **more):
+        async with self.shared.setdefault("lock", asyncio.Lock()):
+            return await super().call_tool(tool, arguments, **more)
+
+
+@breaks(PRINCIPALS_DO_NOT_WAIT_FOR_EACH_OTHER)
+class RefusedForAll(Client):
+    """A login that is refused is refused to everybody who comes later."""
+
+    async def connect(self):
+        if "refused" in self.shared:
+            raise self.shared["refused"]
+        try:
+            await super().connect()
+        except DialFailed as refused:
+            self.shared["refused"] = refused
+            raise
 
 
 @breaks(QUESTIONS_REACH_THEIR_OWN_PRINCIPAL)

@@ -45,10 +45,10 @@ class LastLoadedWins(Client):
             self.shared[known.name] = self
         return super().hand_out(listed)
 
-    async def call_tool(self, tool, arguments=None):
+    async def call_tool(self, tool, arguments=None, **more):
         name = getattr(tool, "name", tool)
         owner = self.shared.get(name, self)
-        return await Client.call_tool(owner, name, arguments)
+        return await Client.call_tool(owner, name, arguments, **more)
 
 
 @breaks(CHANGED_DEFINITION_IS_HANDED_OUT_NEW)
@@ -74,9 +74,11 @@ class ArgumentsOfTheFirstSchema(Client):
             self.known.setdefault(definition.name, definition.listed["inputSchema"]["properties"])
         return super().hand_out(listed)
 
-    async def call_tool(self, tool, arguments=None):
+    async def call_tool(self, tool, arguments=None, **more):
         takes = self.known[tool.name]
-        return await super().call_tool(tool, {key: value for key, value in arguments.items() if key in takes})
+        return await super().call_tool(
+            tool, {key: value for key, value in arguments.items() if key in takes}, **more
+        )
 
 
 @breaks(REMOVED_TOOL_DISAPPEARS)

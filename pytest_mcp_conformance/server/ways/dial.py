@@ -28,6 +28,7 @@ class ScriptedDial:
         clock: The scenario's clock.
         double: The double of the SDK that `session` gives.
         ways: The ways in of this play; by default memory alone.
+        era: What to tell of the era, by default the era that the server speaks.
 
     Attributes:
         gave_session: Whether a session was asked for.
@@ -40,12 +41,14 @@ class ScriptedDial:
         clock: Clock | None = None,
         double: Any = None,
         ways: Ways | None = None,
+        era: str = "",
     ) -> None:
         self._ways = ways if ways is not None else Ways()
         self._server = server
         self._principal = principal
         self._clock = clock
         self._double = double
+        self._era = era or server.era
         self.gave_session = False
 
     @property
@@ -93,8 +96,8 @@ class ScriptedDial:
 
     @property
     def era(self) -> str:
-        """The era that the server speaks."""
-        return self._server.era
+        """The era that the server speaks, or `auto`."""
+        return self._era
 
     def streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
         """One connection over memory.
@@ -121,7 +124,8 @@ class ScriptedDial:
         from mcp import ClientSession  # heavy, and only wanted by adapters that take a session
 
         self.gave_session = True
-        if self.era == "modern" and not hasattr(ClientSession, "discover"):
+        era = self._server.era
+        if era == "modern" and not hasattr(ClientSession, "discover"):
             raise NotSpoken("the installed mcp 1.x does not speak the modern era")
         chosen = self._double if double is None else double
         if chosen is not None and not hasattr(chosen, "session"):
@@ -131,5 +135,5 @@ class ScriptedDial:
         async with self.streams() as (read, write):
             made = ClientSession(read, write) if chosen is None else chosen.session(read, write)
             async with made as session:
-                await (session.discover() if self.era == "modern" else session.initialize())
+                await (session.discover() if era == "modern" else session.initialize())
                 yield session

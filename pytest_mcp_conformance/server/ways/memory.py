@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -79,7 +79,8 @@ async def memory_streams(
         receive.close()
         raise
     try:
-        yield receive, _WriteEnd(connection.receive, lambda: connection.open)
+        async with nullcontext() if server.brittle is None else server.brittle.around(connection):
+            yield receive, _WriteEnd(connection.receive, lambda: connection.open)
     finally:
         connection.closed_by_client()
         send.close()

@@ -1,0 +1,243 @@
+"""Scenarios of CONN: dials that fail, are given up, or take the place of an earlier connection."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+from pytest_mcp_conformance.contract._outcome import describe
+from pytest_mcp_conformance.contract.connections import (
+    CANCELLED_DIAL_LEAVES_NOTHING_OPEN,
+    FAILED_CONNECT_LEAVES_NOTHING_OPEN,
+    FAILED_DIAL_RAISES_PROMPTLY,
+    SECOND_CONNECT_LEAVES_ONE_LIVE,
+    USERS_OF_A_DEAD_CONNECTION_SHARE_ONE_REDIAL,
+)
+from pytest_mcp_conformance.scenarios._connect import Connect
+from pytest_mcp_conformance.scenarios._holder import Holder
+from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
+from pytest_mcp_conformance.scenarios._scenario import scenario
+from pytest_mcp_conformance.scenarios._steps import SAYS_CLOSED, arrives_or_ends, elapsed
+from pytest_mcp_conformance.scenarios._verbs import Pending
+from pytest_mcp_conformance.server import V1, ScriptedServer
+from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
+
+PROMPT = 60.0
+"""Seconds for a dial that fails: whoever tries a few times more is given the time for it."""
+
+CAUSES = {
+    "refused": re.compile("refus", re.IGNORECASE),
+    "error": re.compile("not today|-32603"),
+    "hung_up": SAYS_CLOSED,
+    "first_listing": re.compile("not today|-32603"),
+}
+"""How a dial fails, and what an error says of it."""
+
+FOR_EVER = float("inf")
+EACH_ITS_OWN = "dials_per_operation: each verb has a connection of its own"
+
+
+@scenario(FAILED_DIAL_RAISES_PROMPTLY, FAILED_CONNECT_LEAVES_NOTHING_OPEN, variants=tuple(CAUSES))
+async def connect_that_fails(server: ScriptedServer, connect: Connect, how: str) -> None:
+    """The server refuses the connection, hangs up on the handshake, or fails that or the first listing.
+
+    Where the set-up asks for none of it, the first `list_tools` does.
+    """
+    server.has_tools(*V1)
+    if how == "refused":
+        server.refusing = True
+    for method in ("tools/list",) if how == "first_listing" else HANDSHAKE_METHOD.values():
+        if how == "hung_up":
+            server.drops_on(method, times=FOR_EVER)
+        else:
+            server.fails(method, -32603, "not today", times=FOR_EVER)
+
+    with elapsed() as spent:
+        holder = await connect.attempt(server)
+        connected = holder.error is None
+        error, listed = holder.error, ""
+        if connected:
+            listing = holder.start_listing()
+            reached(await listing.ended(), "list_tools did not end")
+            error = listing.error
+            if error is None:
+                listed = f", and list_tools gave {[tool.name for tool in await listing.result()]}"
+        seconds, bound = spent.seconds, max(PROMPT, 1.5 * (connect.claims.own_timeout or 0.0))
+    await server.settle()
+    step = "list_tools" if connected else "connect"
+    with check(FAILED_DIAL_RAISES_PROMPTLY):
+        assert seconds <= bound, f"{step} took {seconds:g} s to fail"
+        failed = error is not None
+        assert failed, f"the server could not be used{listed}"
+        said = "" if error is None else describe(error)
+        ordinary = isinstance(error, Exception)
+        assert ordinary, f"{step} raised {said}, which is no ordinary error"
+        tells = bool(CAUSES[how].search(said))
+        assert tells, f"{step} raised {said}, which does not tell the cause"
+    if connected:
+        await holder.close()
+    await server.settle()
+    left = server.ledger.open_connections()
+    with check(FAILED_CONNECT_LEAVES_NOTHING_OPEN):
+        assert left == [], f"connections that are open after {step} failed"
+    reached(how == "refused" or server.ledger.frames(), "nothing was dialled")
+
+
+@scenario(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, variants=("connect", "first_use", "redial"))
+async def dial_given_up(server: ScriptedServer, connect: Connect, of: str) -> None:
+    """Of two who wait for a slow handshake one gives up, and then both do, some rounds long."""
+    server.has_tools(*V1)
+    needed = {"first_use": "lazy_connect", "redial": "redials"}.get(of)
+    if needed is not None and not connect.claims.makes(needed):
+        leave_out(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, needed)
+        return
+    for _ in range(3):
+        if of == "connect":
+            await _gives_up_connects(server, connect)
+            continue
+        async with connect(server) as wrapper:
+            if not (wrapper.is_async("list_tools") and wrapper.is_async("call_tool")):
+                leave_out(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, "a plain function, which nobody can cancel")
+                return
+            if of == "redial":
+                await wrapper.list_tools()
+                server.drop()
+                await server.settle()
+            await _gives_up_verbs(server, wrapper)
+        left = server.ledger.open_connections()
+        with check(CANCELLED_DIAL_LEAVES_NOTHING_OPEN):
+            assert left == [], "connections that are open after the close"
+
+
+async def _gives_up_connects(server: ScriptedServer, connect: Connect) -> None:
+    """Two holders, of which the first gives up; then one alone, who gives up as well."""
+    with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
+        openings = [connect.start(server) for _ in range(2)]
+        if not await arrives_or_ends(gate, openings[0]):
+            leave_out(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, "sends nothing while it is set up")
+            return
+        await server.settle()
+        first, second = connect.holders[-2:]
+        await first.give_up()
+        gate.open()
+        gate.release_all()
+        await server.settle()
+        with check(CANCELLED_DIAL_LEAVES_NOTHING_OPEN):
+            await openings[1].result()
+            assert not second.failure, f"another one gave up its connect, and this {second.failure}"
+            names = await second.names()
+            assert names == ["a", "old"], "another one gave up its connect"
+    await second.close()
+    with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
+        connect.start(server)
+        await gate.arrived()
+        await connect.holders[-1].give_up()
+        gate.open()
+        gate.release_all()
+    await server.settle()
+    left = server.ledger.open_connections()
+    with check(CANCELLED_DIAL_LEAVES_NOTHING_OPEN):
+        assert left == [], "connections that are open after every connect was given up or closed"
+
+
+async def _gives_up_verbs(server: ScriptedServer, wrapper: Holder) -> None:
+    """A call and a listing of one holder wait for a dial: both are given up, then the call alone."""
+    for both in (True, False):
+        with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
+            call, listing = wrapper.start_call("old", "n1"), wrapper.start_listing()
+            await gate.arrived()
+            await server.settle()
+            await call.cancel()
+            if both:
+                await listing.cancel()
+            gate.open()
+            gate.release_all()
+            await server.settle()
+            with check(CANCELLED_DIAL_LEAVES_NOTHING_OPEN):
+                tools = await (wrapper.list_tools() if both else listing.result())
+                names = [tool.name for tool in tools]
+                assert names == ["a", "old"], "a dial was given up before"
+                live = len(server.ledger.open_connections())
+                assert live <= 1, f"{live} connections of one holder"
+        if not wrapper.claims.makes("redials"):
+            return
+        server.drop()
+        await server.settle()
+
+
+@scenario(SECOND_CONNECT_LEAVES_ONE_LIVE, variants=("reconnect", "reconnect_fails", "redial"))
+async def connection_in_place_of_another(server: ScriptedServer, connect: Connect, how: str) -> None:
+    """A holder connects anew, in vain or not, or dials again after a loss."""
+    server.has_tools(*V1)
+    if connect.claims.makes("dials_per_operation"):
+        leave_out(SECOND_CONNECT_LEAVES_ONE_LIVE, EACH_ITS_OWN)
+        return
+
+    async with connect(server) as wrapper:
+        if how == "redial" and not wrapper.claims.makes("redials"):
+            leave_out(SECOND_CONNECT_LEAVES_ONE_LIVE, "redials")
+            return
+        if how != "redial" and not wrapper.has("reconnect"):
+            leave_out(SECOND_CONNECT_LEAVES_ONE_LIVE, "reconnect")
+            return
+        await wrapper.list_tools()
+        await wrapper.call("old", "n1")
+        reached(server.ledger.calls("n1"), "the call was not sent")
+        if how == "redial":
+            server.drop()
+            await wrapper.start_call("old", "n2").ended()
+        else:
+            server.refusing = how == "reconnect_fails"
+            await wrapper.start("reconnect").ended()
+        await server.settle()
+        outcome = await wrapper.call("old", "n3")
+        await server.settle()
+        live = server.ledger.open_connections()
+        with check(SECOND_CONNECT_LEAVES_ONE_LIVE):
+            assert len(live) == 1, "the connections that are live"
+            assert outcome.ok, f"a call on the connection that is live: {outcome}"
+            used = [frame.connection for frame in server.ledger.calls("n3")]
+            assert used[-1:] == live, "the call went out on another connection than the live one"
+
+
+@scenario(USERS_OF_A_DEAD_CONNECTION_SHARE_ONE_REDIAL)
+async def loss_under_several_users(server: ScriptedServer, connect: Connect) -> None:
+    """Two calls and a listing are out when the connection is lost; a listing and two calls follow at once."""
+    server.has_tools(*V1)
+    if connect.claims.makes("dials_per_operation"):
+        leave_out(USERS_OF_A_DEAD_CONNECTION_SHARE_ONE_REDIAL, EACH_ITS_OWN)
+        return
+
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        before = len(server.connections)
+        with server.holding("tools/call") as calls, server.holding("tools/list") as lists:
+            verbs: list[Pending[Any]] = [wrapper.start_call("old", nonce) for nonce in ("n1", "n2")]
+            verbs.append(wrapper.start("refresh") if wrapper.has("refresh") else wrapper.start_listing())
+            await calls.arrived()
+            await server.settle()
+            calls.open()
+            lists.open()
+            with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
+                server.drop()
+                await server.settle()
+                verbs += [wrapper.start_listing(), *(wrapper.start_call("old", n) for n in ("n3", "n4"))]
+                await arrives_or_ends(gate, verbs[-1])
+                await server.settle()
+                gate.open()
+                gate.release_all()
+                for verb in verbs:
+                    await verb.ended(wrapper.patience)
+        waiting = [verb.step for verb in verbs if not verb.done]
+        cancelled = [verb.step for verb in verbs if isinstance(verb.error, asyncio.CancelledError)]
+        with check(USERS_OF_A_DEAD_CONNECTION_SHARE_ONE_REDIAL):
+            assert waiting == [], "verbs that still wait after the connection was lost"
+            assert cancelled == [], "verbs that were cancelled by the loss"
+            names = await wrapper.names()
+            assert names == ["a", "old"], "a listing after all that"
+            outcome = await wrapper.call("old", "n5")
+            assert outcome.ok, f"a call after all that: {outcome}"
+            redials = len(server.connections) - before
+            assert redials == 1, f"the connection was lost once, and dialled again {redials} times"
+        reached(len(server.connections) > before, "nothing was dialled after the loss")
