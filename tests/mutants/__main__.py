@@ -1,7 +1,7 @@
 """Change the reference in one place after the other, and see whether the catalogue notices.
 
-`python -m tests.mutants` judges every file, `python -m tests.mutants pool.py keys.py` these two. It fails where
-the catalogue notices less than nine in ten, and where a mutant that was looked at is no longer what it was.
+`python -m tests.mutants` judges every file, `python -m tests.mutants pool.py keys.py` these two. It fails
+where the catalogue notices less than nine in ten, and where `looked_at.toml` does not say what is the case.
 """
 
 from __future__ import annotations
@@ -11,19 +11,14 @@ import sys
 from collections.abc import Iterable, Iterator
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
 
 from tests.mutants.judging import REFERENCE, what_kills
+from tests.mutants.looked_at import LookedAt
 from tests.mutants.making import Mutant, mutants_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 AREAS = {
     "generations.py": ("generations",),
@@ -41,17 +36,10 @@ AREAS = {
     "leases.py": ("leases", "pool"),
     "keys.py": ("keys",),
 }
-"""The files that are changed, and the scenarios that are about each."""
+"""The files that are changed, and the scenarios that are about each, which are played first."""
 
 WORKERS = 2
 ENOUGH = 0.9
-EQUIVALENT = Path(__file__).with_name("equivalent.toml")
-
-
-def equivalent() -> dict[tuple[str, str, str, str], str]:
-    """The mutants that were looked at and that change nothing which a contract could see, with the reasons."""
-    entries = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
-    return {(each["file"], each["where"], each["was"], each["becomes"]): each["reason"] for each in entries}
 
 
 def judged(mutants: Iterable[Mutant]) -> Iterator[tuple[Mutant, str]]:
@@ -83,45 +71,40 @@ def _judge(mutant: Mutant, tell: Connection) -> None:
     tell.send(what_kills(mutant.file, mutant.code, AREAS[mutant.file]))
 
 
+def judge_file(file: str, console: Console) -> Iterator[str]:
+    """Judge the mutants of one file and print what came out; gives what is wrong with it."""
+    text = (REFERENCE / file).read_text(encoding="utf-8")
+    for _, killer in judged([Mutant(file, 0, "", "", "", text)]):
+        if killer:
+            sys.exit(f"{file}: nothing is changed yet, and something fails: {killer}")
+    mutants = list(mutants_of(file, text))
+    survivors = []
+    with Progress(console=console, auto_refresh=False, transient=True) as progress:
+        for mutant, killer in progress.track(judged(mutants), len(mutants), description=file):
+            progress.refresh()
+            if not killer:
+                survivors.append(mutant)
+    equivalent, unruled = LookedAt("equivalent", file), LookedAt("unruled", file)
+    changing = [mutant for mutant in survivors if not equivalent.has(mutant)]
+    new = sorted((mutant for mutant in changing if not unruled.has(mutant)), key=lambda mutant: mutant.line)
+    same, killed = len(survivors) - len(changing), len(mutants) - len(survivors)
+    share = killed / (killed + len(changing))
+    console.print(
+        f"{file}: {len(mutants)} mutants, {same} equivalent, {killed} killed, {len(changing)} survive: "
+        f"{share:.1%}"
+    )
+    if share < ENOUGH:
+        yield f"{file}: the catalogue kills {share:.1%} of what changes behaviour, and {ENOUGH:.0%} is owed"
+    for each in new:
+        yield f"{file}:{each.line}: survives in {each.where or 'the module'}: {each.was}  ->  {each.becomes}"
+    for line in equivalent.unseen() + unruled.unseen():
+        yield f"{file}: looked_at.toml has what is no survivor: {line}"
+
+
 def main() -> None:
-    """Judge the files named, or all, and say what came out."""
+    """Judge the files named, or all."""
     console = Console(highlight=False)
-    known = equivalent()
-    trouble = []
-    for file in sys.argv[1:] or AREAS:
-        text = (REFERENCE / file).read_text(encoding="utf-8")
-        for _, killer in judged([Mutant(file, 0, "", "", "", text)]):
-            if killer:
-                sys.exit(f"{file}: nothing is changed yet, and something fails: {killer}")
-        mutants = list(mutants_of(file, text))
-        killed, survivors, listed = 0, [], set()
-        with Progress(console=console, auto_refresh=False, transient=True) as progress:
-            task = progress.add_task(file, total=len(mutants))
-            for mutant, killer in judged(mutants):
-                killed += bool(killer)
-                if not killer:
-                    (listed.add(mutant.key) if mutant.key in known else survivors.append(mutant))
-                progress.advance(task)
-                progress.refresh()
-        changing = len(mutants) - len(listed)
-        share = killed / changing
-        console.print(
-            f"{file}: {len(mutants)} mutants, {killed} killed, {len(survivors)} survive, "
-            f"{len(listed)} equivalent: {share:.1%}"
-        )
-        for mutant in sorted(survivors, key=lambda each: each.line):
-            console.print(
-                f"  {mutant.line} {mutant.where}: {mutant.was}  ->  {mutant.becomes}",
-                markup=False,
-                soft_wrap=True,
-            )
-        if share < ENOUGH:
-            trouble.append(f"{file}: the catalogue kills {share:.1%}, and {ENOUGH:.0%} is owed")
-        trouble += [
-            f"{file}: listed as equivalent, and no survivor any more: {key[1]}: {key[2]}  ->  {key[3]}"
-            for key in known
-            if key[0] == file and key not in listed
-        ]
+    trouble = [line for file in sys.argv[1:] or AREAS for line in judge_file(file, console)]
     for line in trouble:
         console.print(line, markup=False, soft_wrap=True)
     sys.exit(1 if trouble else 0)

@@ -53,8 +53,9 @@ class LeaveOutStatement(Operator):
 
     def mutate(self, node: Any, index: int) -> Any:
         """The same place with `pass`."""
-        before = node.get_first_leaf().prefix
-        return parso.parse(f"{before}pass\n").children[0]
+        nothing = parso.parse("pass\n").children[0]
+        nothing.get_first_leaf().prefix = node.get_first_leaf().prefix
+        return nothing
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
