@@ -21,7 +21,7 @@ from pytest_mcp_conformance.adapters import bundled
 from pytest_mcp_conformance.scenarios._player import play
 from tests.bench_calls import call_figures
 from tests.bench_pool import lease_figures
-from tests.matrix import cells
+from tests.cells import cells
 
 ROUNDS = 7
 PASSES = 5

@@ -8,28 +8,17 @@ from functools import lru_cache
 from pathlib import Path
 
 from pytest_mcp_conformance.adapters.reference import WhiteBox
-from pytest_mcp_conformance.contract import Adapter, Played, Verdict
-from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
+from pytest_mcp_conformance.contract import Played, Verdict
+from pytest_mcp_conformance.scenarios import Scenario
 from pytest_mcp_conformance.scenarios._player import play
+from tests.cells import cells
 from tests.wrong import WRONG, Wrong
 
-__all__ = ["ROOT", "broken_by", "cells", "packaged"]
+__all__ = ["ROOT", "broken_by", "packaged"]
 
 ROOT = Path(__file__).parents[1]
 WHITE_BOX = frozenset(WhiteBox().verbs())
 PACKAGED = ROOT / "pytest_mcp_conformance" / "contract" / "wrong_wrappers.json"
-
-
-def cells(adapter: Adapter, scenarios: tuple[Scenario, ...] = CATALOGUE) -> list[tuple[Scenario, str, str]]:
-    """Everything that may be played against `adapter`: scenario, era, variant."""
-    spoken = adapter.claims.eras or ("handshake", "modern")
-    return [
-        (scenario, era, variant)
-        for scenario in scenarios
-        for era in sorted(scenario.eras)
-        if era in spoken
-        for variant in scenario.variants
-    ]
 
 
 def _may_tell(wrong: Wrong, scenario: Scenario) -> bool:

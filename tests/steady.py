@@ -10,7 +10,7 @@ from rich.progress import track
 
 from pytest_mcp_conformance.adapters import bundled
 from pytest_mcp_conformance.scenarios._player import play
-from tests.matrix import cells
+from tests.cells import cells
 
 
 def verdicts(name: str) -> dict[str, str]:

@@ -8,7 +8,8 @@ from pytest_mcp_conformance.adapters import bundled, sdk_major
 from pytest_mcp_conformance.contract import ERAS, RULES, Verdict
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
-from tests.matrix import PACKAGED, broken_by, cells, packaged
+from tests.cells import cells
+from tests.matrix import PACKAGED, broken_by, packaged
 from tests.pages import REFERENCE, kill_matrix, rule_pages, written_kills
 from tests.right import RIGHT
 from tests.wrong import WRONG

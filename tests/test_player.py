@@ -11,7 +11,7 @@ from pytest_mcp_conformance.adapters import bundled
 from pytest_mcp_conformance.contract import Adapter, Claims, Outcome, Verdict, Wrapper, adapter
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
-from tests.matrix import cells
+from tests.cells import cells
 
 OVERTAKEN = next(scenario for scenario in CATALOGUE if scenario.name == "overtaken_listing")
 WRONG_TYPE = next(scenario for scenario in CATALOGUE if scenario.name == "answer_of_the_wrong_type")

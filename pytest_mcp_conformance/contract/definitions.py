@@ -7,6 +7,7 @@ The parts that the verbs hand out. All moments and limits are in seconds.
 * `definition_list()`: a list with `id`, `generation`, `stale`, `listed_at`, `servable(now, ttl)`,
   `invalidate()`, `definition(name)`, `tool(name)`, `all()`, and `write(began, definitions, tools, now)`,
   which says whether it wrote; `tools` are the client's own, each with a `name`, or `None` for a shared list.
+  Where such a tool may be called, `await tool(arguments)`, it is worth what a binding is.
 * `conversation(dial, shared=, context=, tenant=, ttl=, approve=)`: an async context manager. All but `dial`
   may be left out. What it gives has `await list_tools()`, the bindings, each with `name`, `list_id`,
   `generation` and `definition`; `await call(binding, arguments)`; `await replace()`, another client in place

@@ -22,6 +22,7 @@ __all__ = [
     "direct_session",
     "item",
     "marked_call",
+    "notify",
     "sdk_client",
     "session_over",
     "watched_session",
@@ -73,10 +74,13 @@ async def sdk_client(server: ScriptedServer, ledger: Any) -> AsyncIterator[Any]:
 
 
 @asynccontextmanager
-async def direct_session(ledger: Any, seen: list[Any]) -> AsyncIterator[Any]:
-    """A session of mcp 2.x over a server in its own process; the params of its calls are put into `seen`.
+async def direct_session(ledger: Any, seen: list[Any], notified: list[str]) -> AsyncIterator[Any]:
+    """A session of mcp 2.x over a server in its own process. Calls of the tool `fails` get an error.
 
-    Calls of the tool `fails` are answered with an error.
+    Args:
+        ledger: What watches it.
+        seen: Where the params of its calls are put.
+        notified: Where the methods of its notifications are put.
     """
     try:
         from mcp.shared.direct_dispatcher import create_direct_dispatcher_pair
@@ -93,7 +97,8 @@ async def direct_session(ledger: Any, seen: list[Any]) -> AsyncIterator[Any]:
             return {"content": [], "resultType": "complete"}
         return {"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
-    async def on_notify(*_: Any) -> None: ...
+    async def on_notify(_: Any, method: str, params: Any) -> None:
+        notified.append(method)
 
     client, server = create_direct_dispatcher_pair()
     try:
@@ -109,6 +114,13 @@ async def direct_session(ledger: Any, seen: list[Any]) -> AsyncIterator[Any]:
 async def call_tool(session: Any, params: Mapping[str, Any], **more: Any) -> Any:
     """Call a tool by the session's own method, with these params."""
     return await session.call_tool(params["name"], params.get("arguments"), meta=params.get("_meta"), **more)
+
+
+async def notify(session: Any) -> None:
+    """Send the server a notification of mcp 2.x."""
+    from mcp_types import RootsListChangedNotification
+
+    await session.send_notification(RootsListChangedNotification())
 
 
 async def marked_call(ledger: Any, session: Any, params: Mapping[str, Any], refs: list[str]) -> Any:
@@ -136,6 +148,7 @@ class Transport:
         error: What a send raises, after the message is sent unless `sends_first` is false.
         returns: What a send returns.
         wait: Waited for by each send.
+        entered: Whether it was entered.
         closed: Whether this end was closed.
     """
 
@@ -144,6 +157,7 @@ class Transport:
         self.error = error
         self.returns = object()
         self.wait: Any = None
+        self.entered = False
         self.closed = False
         self._sends_first = sends_first
 
@@ -157,9 +171,24 @@ class Transport:
             raise self.error
         return self.returns
 
+    def send_nowait(self, message: Any) -> None:
+        """Send one message at once."""
+        self.items.append(message)
+
+    def clone(self) -> Transport:
+        """Another end of the same stream, for what it is worth here."""
+        return self
+
     async def aclose(self) -> None:
         """Close this end."""
         self.closed = True
+
+    async def __aenter__(self) -> Transport:
+        self.entered = True
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose()
 
 
 class DropsMeta:

@@ -60,6 +60,14 @@ class Talk:
         """
         return await self.start_call(binding, nonce).result()
 
+    async def call_own(self, own: Any, nonce: str) -> Outcome:
+        """Call an own tool of the conversation's client, and say what came of it.
+
+        Raises:
+            VerbFailed: It did not end.
+        """
+        return await Pending(self._call_own(own, nonce), "call of an own tool").result()
+
     async def refuses(self, binding: Any, nonce: str) -> bool:
         """Call by a binding. True when it raised, and nothing was sent."""
         outcome = await self.call(binding, nonce)
@@ -77,6 +85,12 @@ class Talk:
     async def _call(self, binding: Any, nonce: str) -> Outcome:
         try:
             return outcome_of(await self.part.call(binding, {"nonce": nonce}))
+        except Exception as error:
+            return outcome_of(error=error)
+
+    async def _call_own(self, own: Any, nonce: str) -> Outcome:
+        try:
+            return outcome_of(await own({"nonce": nonce}))
         except Exception as error:
             return outcome_of(error=error)
 

@@ -223,7 +223,7 @@ async def _call_of_an_unlisted_page(server: ScriptedServer, wrapper: Holder) -> 
 
 @scenario(VANISHED_TOOL_IS_NEVER_UNCHECKED)
 async def tool_that_left_the_list(server: ScriptedServer, connect: Connect) -> None:
-    """A tool was listed with a schema, is missing from the next listing, and answers wrongly when called."""
+    """A tool that had a schema is not in the next listing; it is called as it was shown, and by name."""
     server.has_tools(*V1)
 
     async with connect(server) as wrapper:
@@ -236,6 +236,8 @@ async def tool_that_left_the_list(server: ScriptedServer, connect: Connect) -> N
         outcome = await wrapper.call("a", "n1", handle=kept)
         with check(VANISHED_TOOL_IS_NEVER_UNCHECKED):
             assert not outcome.ok, f"let through unchecked: {outcome}"
+            outcome = await wrapper.call("a", "n2")
+            assert not outcome.ok, f"called by its name, and let through unchecked: {outcome}"
 
 
 @scenario(FAILED_CHECK_IS_NOT_A_TRANSPORT_FAILURE)

@@ -7,15 +7,16 @@ shows on the wire `conversation`, whose bindings name the list and the generatio
 from __future__ import annotations
 
 import asyncio
-import gc
 import math
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from copy import deepcopy
-from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
+import anyio
+
 from pytest_mcp_conformance.contract import HANDSHAKE, Rule
+from pytest_mcp_conformance.contract.connections import CLOSE_ENDS_EVERYTHING_IT_OPENED
 from pytest_mcp_conformance.contract.definitions import (
     AGE_COUNTS_FROM_THE_WRITE,
     BINDING_IS_CHECKED_AFTER_EVERY_WAIT,
@@ -58,7 +59,8 @@ from pytest_mcp_conformance.contract.definitions import (
 )
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
-from pytest_mcp_conformance.scenarios._judge import check, reached
+from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
+from pytest_mcp_conformance.scenarios._reach import reach
 from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.scenarios._steps import arrives_or_ends
 from pytest_mcp_conformance.scenarios._talk import Talk, talk_of, talking
@@ -113,25 +115,13 @@ async def definition_from_a_conversation(server: ScriptedServer, connect: Connec
     async with talking(server, connect) as talk:
         binding = (await talk.list())["a"]
         with check(DEFINITION_HOLDS_DATA_AND_NO_CLIENT):
-            held = [type(each).__name__ for each in _reach(binding.definition) if _executable(each)]
+            held = [type(each).__name__ for each in reach(binding.definition) if _executable(each)]
             assert held == [], f"the definition holds {held}"
         with check(DEFINITION_IS_A_FROZEN_COPY):
             _edit(binding.definition.listed)
             outcome = await talk.call(binding, "n1")
             assert not outcome.ok, f"judged by what its caller wrote into the schema: {outcome}"
         reached(server.ledger.calls("n1"), "the call was not sent")
-
-
-def _reach(start: Any) -> list[Any]:
-    """All objects that one holds, and those that they hold, but for code, modules and types."""
-    found: dict[int, Any] = {}
-    ahead = [start]
-    while ahead and len(found) < 5000:
-        each = ahead.pop()
-        if id(each) not in found and not isinstance(each, type | ModuleType | CodeType | FrameType):
-            found[id(each)] = each
-            ahead += gc.get_referents(each) if not isinstance(each, FunctionType) else each.__closure__ or ()
-    return list(found.values())
 
 
 def _executable(held: Any) -> bool:
@@ -171,6 +161,27 @@ async def data_that_is_no_json(server: ScriptedServer, connect: Connect, how: st
         with check(DATA_THAT_IS_NOT_JSON_MAKES_NO_DEFINITION):
             frozen = _frozen(definition_of, tool("a", "integer", _meta={"x": [{"y": ODD[how]()}]}))
             assert not frozen, f"a definition that holds {how}: {frozen}"
+
+
+@scenario(DATA_THAT_IS_NOT_JSON_MAKES_NO_DEFINITION, eras=HANDSHAKE, variants=("first", "second"))
+async def half_of_a_letter(server: ScriptedServer, connect: Connect, which: str) -> None:
+    """A text of a tool holds one half of a letter, which UTF-8 has no bytes for."""
+    async with connect(server) as wrapper:
+        definition_of = wrapper.part("definition_of")
+        reached(_frozen(definition_of, ENTRY), "a plain tool has no definition")
+        with check(DATA_THAT_IS_NOT_JSON_MAKES_NO_DEFINITION):
+            half = chr(0xD800 if which == "first" else 0xDFFF)
+            frozen = _frozen(definition_of, tool("a", description=f"The tool {half}"))
+            assert not isinstance(frozen, str), f"the definition of a text with half of a letter {frozen}"
+            assert not frozen or _has_bytes(frozen.canonical), "a definition that cannot be written down"
+
+
+def _has_bytes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _frozen(definition_of: Callable[[Any], Any], entry: Any) -> Any:
@@ -365,6 +376,8 @@ async def wrapped_tools_of_lists(server: ScriptedServer, connect: Connect) -> No
     async with connect(server) as wrapper:
         shared = wrapper.part("shared_definitions")(8, 100)
         alone = wrapper.part("definition_list")()
+        with check(SHARED_LIST_HANDS_OUT_NO_TOOL):
+            assert alone.tool("a") is None, "nothing was written yet"
         alone.write(0, _frozen_tools(wrapper, "a"), None, 1.0)
         async with (
             talk_of(wrapper, server, shared=shared, **how) as one,
@@ -401,8 +414,10 @@ async def replaced_client(server: ScriptedServer, connect: Connect) -> None:
     server.has_tools(*V1)
 
     async with talking(server, connect) as talk:
-        before = await talk.list()
+        before, replaced = await talk.list(), server.connections[-1]
         await talk.does("replace")
+        await server.settle()
+        reached(not replaced.open, "the replaced client was not left, though no call was out")
         mark = server.ledger.mark
         after = await talk.list()
         with check(LIST_BELONGS_TO_ONE_INCARNATION):
@@ -412,6 +427,63 @@ async def replaced_client(server: ScriptedServer, connect: Connect) -> None:
             assert before["a"].generation == after["a"].generation, "another number: nothing can be said"
             assert await talk.refuses(before["a"], "n1"), "a binding of the replaced list was called"
             assert (await talk.call(after["a"], "n2")).ok
+
+
+@scenario(BINDING_NAMES_LIST_AND_GENERATION, eras=HANDSHAKE)
+async def bindings_of_each_other(server: ScriptedServer, connect: Connect) -> None:
+    """Two conversations list for themselves; each is given a binding of the other."""
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper, talk_of(wrapper, server) as one, talk_of(wrapper, server) as other:
+        mine, others = (await one.list())["a"], (await other.list())["a"]
+        reached(mine.generation == others.generation, "another number: nothing can be said")
+        with check(BINDING_NAMES_LIST_AND_GENERATION):
+            assert await one.refuses(others, "n1"), "called by a binding of a list that was made later"
+            assert await other.refuses(mine, "n2"), "called by a binding of a list that was made before"
+
+
+@scenario(
+    SAME_LIST_AFTER_THE_LIMIT_KEEPS_ITS_BINDINGS,
+    OLDER_BINDING_IS_REFUSED_UNSENT,
+    BINDING_NAMES_LIST_AND_GENERATION,
+    eras=HANDSHAKE,
+)
+async def tools_of_the_client_itself(server: ScriptedServer, connect: Connect) -> None:
+    """The own tool of a client is called after the limit, after a notice, and when the client is replaced."""
+    server.has_tools(*V1)
+
+    async with talking(server, connect, ttl=TTL) as talk:
+        await talk.list()
+        own = talk.part.own.tool("a")
+        if not callable(own):
+            for rule in (SAME_LIST_AFTER_THE_LIMIT_KEEPS_ITS_BINDINGS, OLDER_BINDING_IS_REFUSED_UNSENT):
+                leave_out(rule, "the tools of its lists cannot be called")
+            leave_out(BINDING_NAMES_LIST_AND_GENERATION, "the tools of its lists cannot be called")
+            return
+        await asyncio.sleep(TTL)
+        reached((await talk.lists_with())[1] == 1, "nothing was listed after the limit")
+        with check(SAME_LIST_AFTER_THE_LIMIT_KEEPS_ITS_BINDINGS):
+            outcome = await talk.call_own(own, "n1")
+            assert outcome.ok, f"the same list came again: {outcome}"
+            assert server.ledger.calls("n1"), "not sent with its arguments"
+        await server.notify_list_changed()
+        with check(OLDER_BINDING_IS_REFUSED_UNSENT):
+            outcome = await talk.call_own(own, "n2")
+            assert (outcome.kind, server.ledger.calls("n2")) == ("raised", []), "a tool of before the notice"
+            await talk.list()
+            outcome = await talk.call_own(own, "n3")
+            assert (outcome.kind, server.ledger.calls("n3")) == ("raised", []), "a tool of before the notice"
+        binding, own = (await talk.list())["a"], talk.part.own.tool("a")
+        with server.holding("tools/call") as gate:
+            call = talk.start_call(binding, "n4")
+            await gate.arrived()
+            gate.open()
+            await talk.does("replace")
+            with check(BINDING_NAMES_LIST_AND_GENERATION):
+                outcome = await talk.call_own(own, "n5")
+                assert not server.ledger.calls("n5"), f"called through the replaced client: {outcome}"
+                assert outcome.kind == "raised"
+        await call.ended()
 
 
 @scenario(
@@ -428,6 +500,7 @@ async def binding_of_before_the_notice(server: ScriptedServer, connect: Connect)
         old = (await talk.list())["a"]
         server.fails("tools/call")
         failed = await talk.call(old, "n0")
+        reached(failed.error is not None, "a call that failed at the server was no error")
         with server.holding("tools/list") as gate:
             await server.notify_list_changed()
             listing = talk.start_listing()
@@ -443,6 +516,9 @@ async def binding_of_before_the_notice(server: ScriptedServer, connect: Connect)
         with check(OLDER_BINDING_IS_REFUSED_UNSENT):
             assert not server.ledger.calls("n1"), f"sent, and then: {outcome}"
             assert type(outcome.error) is not type(failed.error), f"no error of its own: {outcome}"
+            assert not isinstance(outcome.error, AttributeError | NameError), (
+                f"no error of its own: {outcome}"
+            )
             assert await talk.refuses(old, "n2"), "an older binding was called after the relisting"
             assert (await talk.call(new["a"], "n3")).ok
 
@@ -649,12 +725,16 @@ ENDS: tuple[tuple[Rule, Callable[[Talk], Awaitable[Any]]], ...] = (
 )
 
 
-@scenario(*(rule for rule, _ in ENDS))
-async def what_ends_a_list(server: ScriptedServer, connect: Connect) -> None:
-    """A list ends by a notice, by changed permissions, by changed tools, and by another configuration."""
+@scenario(*(rule for rule, _ in ENDS), variants=("own", "shared"))
+async def what_ends_a_list(server: ScriptedServer, connect: Connect, whose: str) -> None:
+    """A list, a client's own or a shared one, ends by a notice, and by what the application says."""
     server.has_tools(*V1)
 
-    async with talking(server, connect, context={"server": "x"}) as talk:
+    async with connect(server) as wrapper, AsyncExitStack() as stack:
+        how: dict[str, Any] = {"context": {"server": "x"}, "tenant": "t"}
+        if whose == "shared":
+            how["shared"] = wrapper.part("shared_definitions")(8, 100)
+        talk = await stack.enter_async_context(talk_of(wrapper, server, **how))
         for place, (rule, end) in enumerate(ENDS):
             old = await talk.list()
             reached((await talk.lists_with())[1] == 0, "no list was kept")
@@ -668,9 +748,9 @@ async def what_ends_a_list(server: ScriptedServer, connect: Connect) -> None:
                     assert new["a"].list_id != old["a"].list_id, "the same list, used again"
 
 
-@scenario(LATE_NOTICE_LEAVES_THE_NEW_INCARNATION_ALONE, eras=HANDSHAKE)
+@scenario(LATE_NOTICE_LEAVES_THE_NEW_INCARNATION_ALONE, NOTICE_INVALIDATES_ITS_CLIENTS_LIST, eras=HANDSHAKE)
 async def notice_on_the_replaced_client(server: ScriptedServer, connect: Connect) -> None:
-    """A client is replaced while a call is out on it; then a notice arrives on it."""
+    """A client is replaced while a call is out on it; a notice arrives on it, and one on its successor."""
     server.has_tools(*V1)
 
     async with talking(server, connect) as talk:
@@ -686,7 +766,41 @@ async def notice_on_the_replaced_client(server: ScriptedServer, connect: Connect
             with check(LATE_NOTICE_LEAVES_THE_NEW_INCARNATION_ALONE):
                 assert (await talk.call(new["a"], "n2")).ok, "refused for what another client was told"
                 assert (await talk.lists_with())[1] == 0, "listed again for what another client was told"
+            await server.notify_list_changed(connections=[server.connections[-1]])
+            with check(NOTICE_INVALIDATES_ITS_CLIENTS_LIST):
+                assert await talk.refuses(new["a"], "n3"), "called by a binding of before the notice"
         await call.ended()
+        await server.settle()
+        reached(not before.open, "the replaced client was not left with the answer to its last call")
+
+
+@scenario(LIST_BELONGS_TO_ONE_INCARNATION, CLOSE_ENDS_EVERYTHING_IT_OPENED, eras=HANDSHAKE)
+async def conversation_that_is_cut_short(server: ScriptedServer, connect: Connect) -> None:
+    """A call is out on a replaced client, and another replacement is given up; then all is cancelled."""
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        wrapper.part("conversation")
+        before = len(server.connections)
+        with anyio.CancelScope() as scope:
+            async with talk_of(wrapper, server) as talk:
+                old = (await talk.list())["a"]
+                with server.holding("tools/call") as calls:
+                    talk.start_call(old, "n1")
+                    await calls.arrived()
+                    calls.open()
+                    await talk.does("replace")
+                    with server.holding("initialize") as dials, anyio.move_on_after(1.0) as given_up:
+                        await talk.part.replace()
+                    reached(given_up.cancelled_caught and dials.held, "the second replacement was no dial")
+                    with check(LIST_BELONGS_TO_ONE_INCARNATION):
+                        assert list(await talk.list()) == ["a", "old"], "no client is in use any more"
+                    calls.held[0].drop()
+                scope.cancel()
+                await asyncio.sleep(1.0)
+        with check(CLOSE_ENDS_EVERYTHING_IT_OPENED):
+            left = [each.number for each in server.connections[before:] if each.open]
+            assert not left, f"connections {left} of the conversation are open"
 
 
 @scenario(PAGES_ARE_WRITTEN_ONCE_AND_WHOLE, eras=HANDSHAKE, variants=("whole", "notice", "failed"))

@@ -24,6 +24,7 @@ from pytest_mcp_conformance.contract.leases import (
     WRITER_OF_A_RELEASED_LEASE_WRITES_NOTHING,
     WRITER_USED_TWICE_IS_NO_NEWER,
 )
+from pytest_mcp_conformance.contract.pool import LAST_RELEASE_CLOSES, ONLY_THE_CONNECTION_IS_SHARED
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import VerbFailed, check, leave_out, reached
 from pytest_mcp_conformance.scenarios._legs import legs_of
@@ -40,14 +41,18 @@ class Checks:
     Attributes:
         held: What is checked: the type of the output by the name of the tool.
         writes: How many writes there were.
+        closed: Whether nothing can be written any more.
     """
 
     def __init__(self) -> None:
         self.held: dict[str, str] = {}
         self.writes = 0
+        self.closed = False
 
     def apply(self, tools: Iterable[Mapping[str, Any]]) -> None:
         """Write the checks of these tools, in the place of all others."""
+        if self.closed:
+            raise OSError("the client is closed")
         self.writes += 1
         self.held = {}
         for each in tools:
@@ -224,10 +229,28 @@ async def schema_that_cannot_be_written(server: ScriptedServer, connect: Connect
                 told = raised
             assert checks.held == whole
             assert told, "the leg that brought it is not told"
+            assert not isinstance(told, AttributeError | NameError), f"told by an accident: {told!r}"
             lists(first, checks, a="integer", b="integer")
             assert checks.held == whole
             await legs.release(second)
             assert checks.held == {"a": "integer", "b": "integer"}
+
+
+@scenario(LAST_RELEASE_CLOSES, eras=HANDSHAKE)
+async def release_whose_apply_fails(server: ScriptedServer, connect: Connect) -> None:
+    """Two legs have listed, and then no check can be written any more; both release."""
+    async with connect(server) as wrapper, legs_of(wrapper, server) as legs:
+        first, second, checks = await legs.lease(), await legs.lease(), Checks()
+        lists(first, checks, a="integer")
+        lists(second, checks, b="integer")
+        reached(checks.writes, "no writer called apply")
+        checks.closed = True
+        with check(LAST_RELEASE_CLOSES):
+            await legs.start_release(first).ended()
+            assert await legs.reaches(second) in legs.open, "closed while a leg still holds it"
+            await legs.start_release(second).ended()
+            await server.settle()
+            assert legs.open == [], "the last release left the connection open"
 
 
 @scenario(NEW_CONNECTION_STARTS_EMPTY, eras=HANDSHAKE)
@@ -262,13 +285,14 @@ async def own_answers_in_reverse(server: ScriptedServer, connect: Connect) -> No
             assert checks.held == {"a": "integer"}
 
 
-@scenario(GONE_NAMES_ARE_GONE_FROM_THE_CHECKS, eras=HANDSHAKE)
+@scenario(GONE_NAMES_ARE_GONE_FROM_THE_CHECKS, ONLY_THE_CONNECTION_IS_SHARED, eras=HANDSHAKE)
 async def sdk_whose_cache_only_grows(server: ScriptedServer, connect: Connect) -> None:
     """Two legs mount tools on an SDK whose checks are only added to; one of them leaves."""
     async with connect(server) as wrapper, legs_of(wrapper, server) as legs:
         first, second, checks = await legs.lease(), await legs.lease(), Checks()
         if not hasattr(second, "definition"):
-            leave_out(GONE_NAMES_ARE_GONE_FROM_THE_CHECKS, "its leases give no definition to judge by")
+            for rule in (GONE_NAMES_ARE_GONE_FROM_THE_CHECKS, ONLY_THE_CONNECTION_IS_SHARED):
+                leave_out(rule, "its leases give no definition to judge by")
             return
         opened(first)(listed(a="integer", b="string"), checks.merge)
         opened(second)(listed(b="string", c="number"), checks.merge)
@@ -279,3 +303,13 @@ async def sdk_whose_cache_only_grows(server: ScriptedServer, connect: Connect) -
             await legs.release(first)
             assert second.definition("a") is None
             assert [second.definition(name) for name in "bc"] == listed(b="string", c="number")
+        with check(ONLY_THE_CONNECTION_IS_SHARED):
+            assert known_to(first, "b") is None, "a lease that was released is still of use"
+
+
+def known_to(lease: Any, name: str) -> Any:
+    """What a lease gives to judge the answers of a tool by; None where it refuses."""
+    try:
+        return lease.definition(name)
+    except Exception:
+        return None

@@ -33,7 +33,9 @@ from pytest_mcp_conformance.scenarios._judge import VerbFailed, check, leave_out
 from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.scenarios._sdk import (
     DropsMeta,
+    Transport,
     call_tool,
+    item,
     marked_call,
     sdk_client,
     session_over,
@@ -101,7 +103,7 @@ async def params_are_marked(server: ScriptedServer, connect: Connect) -> None:
 async def marker_is_taken(server: ScriptedServer, connect: Connect) -> None:
     """Marked messages go through the transport, one with stamps that the SDK added after the marking."""
     rules = {
-        META_OF_THE_MARKER_ALONE_IS_REMOVED: BARE,
+        META_OF_THE_MARKER_ALONE_IS_REMOVED: {**BARE, "Vendor": 1},
         OTHER_META_ENTRIES_ARE_KEPT: TRACED,
         EMPTY_META_OF_A_CALLER_STAYS: {**BARE, "_meta": {}},
     }
@@ -217,6 +219,24 @@ async def marked_listing(server: ScriptedServer, connect: Connect) -> None:
             with check(FRAME_IS_WHAT_IT_WOULD_BE_UNMARKED):
                 for frame in marked:
                     assert {**frame.message, "id": bare.id} == bare.message
+
+
+@scenario(MARKER_IS_NEVER_SERIALISED, variants=("send_nowait", "clone"), eras=HANDSHAKE)
+async def marked_past_the_send(server: ScriptedServer, connect: Connect, way: str) -> None:
+    """A marked request is sent in another way that the transport has, where the watched stream has it too."""
+    async with connect(server) as wrapper:
+        ledger, transport = wrapper.part("request_ledger")(), Transport()
+        _, write = ledger.watch(object(), transport)
+        if not hasattr(write, way):
+            leave_out(MARKER_IS_NEVER_SERIALISED, f"what it watches has no {way}")
+            return
+        with ledger.call(deepcopy(BARE)) as call:
+            if way == "clone":
+                await Pending(write.clone().send(item(1, call.params)), "send").result()
+            else:
+                write.send_nowait(item(1, call.params))
+            with check(MARKER_IS_NEVER_SERIALISED):
+                assert call.ref not in str(transport.items), "the marker is in what the transport was given"
 
 
 @scenario(EVERY_CALL_HAS_ITS_OWN_MARKER, eras=HANDSHAKE)

@@ -40,7 +40,7 @@ class Serving:
 
     Attributes:
         client: The incarnation in use; set by whoever dials.
-        own: That incarnation's own list.
+        own: That incarnation's own list; set with it.
         left_out: The entries of its last listing that are no tools, each with a reason.
     """
 
@@ -57,7 +57,7 @@ class Serving:
         limit: float,
     ) -> None:
         self.client: Incarnation
-        self.own = self.definition_list_type()
+        self.own: DefinitionList
         self.left_out: tuple[LeftOut, ...] = ()
         self._settings = settings
         self._shared = shared

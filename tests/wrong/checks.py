@@ -226,3 +226,12 @@ class FailedCheckEndsTheConnection(Client):
             except CheckFailed:
                 await self._dialler.reconnect()
                 raise
+
+
+@breaks(VANISHED_TOOL_IS_NEVER_UNCHECKED)
+class NameThatIsGoneIsNotChecked(Client):
+    """A tool as it was shown is refused when it is gone; by its name it is called without a check."""
+
+    class caller_type(Caller):
+        def definition_of_name(self, name, listing):
+            return listing.definition(name)

@@ -13,10 +13,11 @@ from mcp_conformance_reference.conversation import Conversation
 from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.definitions import Definition, canonical, definition_of
 from mcp_conformance_reference.errors import CallFailed, ListFailed, StaleTool
-from mcp_conformance_reference.incarnation import Incarnation
+from mcp_conformance_reference.incarnation import Incarnation, WrappedTool
 from mcp_conformance_reference.walk import Walk
 
 from pytest_mcp_conformance.adapters.reference import WhiteBox, conversation_of
+from pytest_mcp_conformance.contract.connections import CLOSE_ENDS_EVERYTHING_IT_OPENED
 from pytest_mcp_conformance.contract.definitions import (
     AGE_COUNTS_FROM_THE_WRITE,
     BINDING_IS_CHECKED_AFTER_EVERY_WAIT,
@@ -972,5 +973,149 @@ class ServesTheFirstAndChecksByTheLast(Client):
 
             async def call(self, definition, arguments):
                 return await super().call(definition.judge, arguments)
+
+    white_box = talking(Talk)
+
+
+# -- tools of the client itself, and replaced clients
+
+
+@breaks(DATA_THAT_IS_NOT_JSON_MAKES_NO_DEFINITION)
+class HalfOfALetterIsText(Client):
+    """A text is not looked into, whatever is in it."""
+
+    @staticmethod
+    def freeze(listed):
+        try:
+            return definition_of(listed)
+        except ValueError as odd:
+            if "surrogate" not in str(odd):
+                raise
+            return shown(listed, canonical(listed))
+
+    white_box = freezing(freeze)
+
+
+@breaks(BINDING_NAMES_LIST_AND_GENERATION)
+class ListsMadeLaterFit(Client):
+    """A binding fits if its list is not older."""
+
+    class List(DefinitionList):
+        def admits(self, binding):
+            return binding.list_id >= self.id and binding.generation == self.generation
+
+    white_box = listing(List)
+
+
+@breaks(BINDING_NAMES_LIST_AND_GENERATION)
+class OwnToolOutlivesItsClient(Client):
+    """An own tool is good while its list is, whoever is in use."""
+
+    class Talk(Conversation):
+        def wrapped(self, listing, into, client):
+            good = lambda tool: not into.stale and into.tool(tool.name) is tool  # noqa: E731
+            return [WrappedTool(known, client, good) for known in listing.definitions]
+
+    white_box = talking(Talk)
+
+
+@breaks(OLDER_BINDING_IS_REFUSED_UNSENT)
+class OwnToolIsAlwaysGood(Client):
+    """An own tool is called whatever has become of its list."""
+
+    class Talk(Conversation):
+        def wrapped(self, listing, into, client):
+            return [WrappedTool(known, client, lambda tool: True) for known in listing.definitions]
+
+    white_box = talking(Talk)
+
+
+@breaks(OLDER_BINDING_IS_REFUSED_UNSENT)
+class RefusesByAccident(Client):
+    """The refusal stumbles over itself."""
+
+    class Talk(Conversation):
+        def refuse_stale(self, binding):
+            if not self.admits(binding):
+                raise StaleTool(binding.name, binding.reason)
+
+    white_box = talking(Talk)
+
+
+@breaks(SAME_LIST_AFTER_THE_LIMIT_KEEPS_ITS_BINDINGS)
+class OwnToolsAreMadeAnew(Client):
+    """The same list comes again, and the own tools that were handed out are good no more."""
+
+    class List(DefinitionList):
+        def write(self, began, definitions, tools, now):
+            wrapped = None if tools is None else list(tools)
+            written = super().write(began, definitions, wrapped, now)
+            if written and wrapped is not None:
+                self._tools = {tool.name: tool for tool in wrapped}
+            return written
+
+    white_box = listing(List)
+
+
+@breaks(CHANGED_PERMISSIONS_INVALIDATE)
+class PermissionsAreOfTheOwnListAlone(Client):
+    """Changed permissions leave shared lists as they are."""
+
+    class Talk(Conversation):
+        def permissions_changed(self):
+            self.own.invalidate()
+
+    white_box = talking(Talk)
+
+
+@breaks(CHANGED_CONFIGURATION_IS_A_NEW_LIST)
+class EntryOutlivesItsConfiguration(Client):
+    """A changed configuration is a new own list, and the shared entry of the old one."""
+
+    class Talk(Conversation):
+        def reconfigure(self, context):
+            self.own = self.definition_list_type()
+
+    white_box = talking(Talk)
+
+
+@breaks(NOTICE_INVALIDATES_ITS_CLIENTS_LIST)
+class NoticesOfTheFirstClientCount(Client):
+    """Notices are heard on the client that has been there longest."""
+
+    class Talk(Conversation):
+        def noticed(self, client):
+            if client is self._opened[0] is self.client:
+                self.own.invalidate()
+
+    white_box = talking(Talk)
+
+
+@breaks(LIST_BELONGS_TO_ONE_INCARNATION)
+class DialInsteadOfAClient(Client):
+    """A replacement takes the place of the client before it is dialled."""
+
+    class Talk(Conversation):
+        async def replace(self):
+            before = getattr(self, "own", None)
+            self.own = self.definition_list_type()
+            try:
+                await super().replace()
+            except BaseException:
+                self.client = self.incarnation_type(self._open_streams, self._settings, self.noticed)
+                assert before is not None
+                raise
+
+    white_box = talking(Talk)
+
+
+@breaks(CLOSE_ENDS_EVERYTHING_IT_OPENED)
+class ReplacedClientIsForgotten(Client):
+    """The end of a conversation ends the client in use, and none that was replaced."""
+
+    class Talk(Conversation):
+        async def __aexit__(self, *exc):
+            self._opened = self._opened[-1:]
+            await super().__aexit__(*exc)
 
     white_box = talking(Talk)

@@ -24,6 +24,7 @@ from pytest_mcp_conformance.contract.leases import (
     WRITER_OF_A_RELEASED_LEASE_WRITES_NOTHING,
     WRITER_USED_TWICE_IS_NO_NEWER,
 )
+from pytest_mcp_conformance.contract.pool import LAST_RELEASE_CLOSES, ONLY_THE_CONNECTION_IS_SHARED
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 
@@ -368,3 +369,41 @@ class DefinitionsOnlyGrow(Client):
             return next((each.tool for known, each in records._records.items() if known == name), None)
 
     white_box = records(ListingRecords, lease_type=lease)
+
+
+@breaks(LAST_RELEASE_CLOSES)
+class ApplyStopsTheRelease(Client):
+    """What the writing of the checks raises at a release ends the release."""
+
+    class kept(ListingRecords):
+        def leave(self, lease):
+            self._mounted.pop(lease, None)
+            self._apply(self.current())
+
+    white_box = records(kept)
+
+
+@breaks(ONLY_THE_CONNECTION_IS_SHARED)
+class ReleasedLeaseStillJudges(Client):
+    """A lease that was released goes on giving the definitions of the others."""
+
+    class lease(Lease):
+        def definition(self, name):
+            known = self._connection.records
+            return next((tool for tool in known.current() if known.name_of(tool) == name), None)
+
+    white_box = records(ListingRecords, lease_type=lease)
+
+
+@breaks(FAILING_APPLY_COSTS_NOBODY_ELSE)
+class TellsByAccident(Client):
+    """The leg that brought the schema is told by an error about something else."""
+
+    class kept(ListingRecords):
+        def write(self, lease, version, tools, apply, retained):
+            try:
+                super().write(lease, version, tools, apply, retained)
+            except ListingUnusable as unusable:
+                self.reason = unusable.reason
+
+    white_box = records(kept)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 from dataclasses import replace
 
 import mcp_conformance_reference.watcher as watching
-from mcp_conformance_reference.ledger import RequestLedger
+from mcp_conformance_reference.ledger import RequestLedger, _within
 from mcp_conformance_reference.marker import take_marker
+from mcp_conformance_reference.sdk import frame_of
 
 from pytest_mcp_conformance.adapters.reference import WhiteBox
 from pytest_mcp_conformance.contract.ledger import (
@@ -291,5 +293,157 @@ class PairsInOrder(Client):
                 if record.connection == connection:
                     self.answered(record, error_code)
                     return
+
+    white_box = WhiteBox(request_ledger=Ledger)
+
+
+@breaks(REQUEST_OF_NO_CALL_IS_RECORDED)
+class StumblesOverACallThatIsOver(Client):
+    """Whatever is written in a call's context is taken to be written while the call is under way."""
+
+    class Ledger(RequestLedger):
+        def leaving(self, connection, method, request_id, params, ref):
+            if ref is None and (witness := self.witness()) is not None:
+                assert self._calls[witness].method
+            return super().leaving(connection, method, request_id, params, ref)
+
+    white_box = WhiteBox(request_ledger=Ledger)
+
+
+@breaks(REQUEST_OF_NO_CALL_IS_RECORDED)
+class CallNeverLeavesItsContext(Client):
+    """What is written after a call is recorded as written within it."""
+
+    class Ledger(RequestLedger):
+        @contextmanager
+        def call(self, params, method="tools/call"):
+            with super().call(params, method) as call:
+                yield call
+            _within.set(call.ref)
+
+    white_box = WhiteBox(request_ledger=Ledger)
+
+
+@breaks(CALL_WITHOUT_A_REQUEST_IS_NOT_SENT)
+class AnyRequestWithinMayBeTheCalls(Client):
+    """A call within which anything was written is not recorded as not sent."""
+
+    class Ledger(RequestLedger):
+        def leaving(self, connection, method, request_id, params, ref):
+            if (inside := self._calls.get(self.witness())) is not None:
+                inside.written_within = True
+            return super().leaving(connection, method, request_id, params, ref)
+
+    white_box = WhiteBox(request_ledger=Ledger)
+
+
+@breaks(CALL_WITHOUT_A_REQUEST_IS_NOT_SENT)
+class NotSentOnTheFirstConnection(Client):
+    """A call that was not sent is recorded on the first connection."""
+
+    class Ledger(RequestLedger):
+        def records(self, call=None):
+            found = super().records(call)
+            return [replace(each, connection=each.connection or 1) for each in found]
+
+    white_box = WhiteBox(request_ledger=Ledger)
+
+
+@breaks(IDS_ARE_OF_ONE_CONNECTION)
+class OneEndIsTheEndOfAll(Client):
+    """When one connection ends, what is out on any other counts as lost."""
+
+    class Ledger(RequestLedger):
+        def disconnected(self, connection):
+            for record in list(self._open.values()):
+                self.settle(record, "lost")
+
+    white_box = WhiteBox(request_ledger=Ledger)
+
+
+@breaks(WATCHED_SEND_KEEPS_THE_CONTRACT)
+class KnowsTheParamsOfToday(Client):
+    """A message without its marker has the params that the SDK knows, and no other."""
+
+    class Write(watching.WatchedWrite):
+        async def send(self, item):
+            frame = frame_of(item)
+            if frame is not None and frame.params and "name" in frame.params:
+                known = {
+                    key: frame.params[key] for key in ("name", "arguments", "_meta") if key in frame.params
+                }
+                item = watching.with_params(item, known) if known != frame.params else item
+            return await super().send(item)
+
+    white_box = WhiteBox(request_ledger=watching_by(Write))
+
+
+@breaks(WATCHED_SEND_KEEPS_THE_CONTRACT)
+class CannotBeLeft(Client):
+    """Leaving the watched stream leaves the stream under it open."""
+
+    class Write(watching.WatchedWrite):
+        async def __aexit__(self, *exc):
+            self.watch.ended()
+
+    white_box = WhiteBox(request_ledger=watching_by(Write))
+
+
+@breaks(ABANDONED_CALLS_LEAVE_NOTHING_OPEN)
+class WaitsForAnswersToNotifications(Client):
+    """Every message that leaves is recorded as a request."""
+
+    class Write(watching.WatchedWrite):
+        async def send(self, item):
+            frame = frame_of(item)
+            if frame is not None and frame.method is not None and frame.id is None:
+                self.watch.leaving(frame.method, None, frame.params)
+            return await super().send(item)
+
+    white_box = WhiteBox(request_ledger=watching_by(Write))
+
+
+@breaks(ABANDONED_CALLS_LEAVE_NOTHING_OPEN)
+class KeepsEveryId(Client):
+    """The records are bounded, and what answers find them by is not."""
+
+    class Ledger(RequestLedger):
+        def __init__(self):
+            super().__init__()
+            self.ids = []
+
+        def settle(self, record, state):
+            self.ids.append((record.connection, record.request_id))
+            super().settle(record, state)
+
+    white_box = WhiteBox(request_ledger=Ledger)
+
+
+@breaks(PATH_WITHOUT_FRAMES_IS_WATCHED_AT_THE_DISPATCHER)
+class SendsRequestsOnly(Client):
+    """A watched dispatcher has no use for notifications."""
+
+    class Ledger(RequestLedger):
+        def watch_dispatcher(self, dispatcher):
+            watched = super().watch_dispatcher(dispatcher)
+
+            async def notify(*args, **kwargs):
+                pass
+
+            watched.notify = notify
+            return watched
+
+    white_box = WhiteBox(request_ledger=Ledger)
+
+
+@breaks(ANSWERS_ARE_TIED_BY_ID)
+class EveryIdIsAnAnswer(Client):
+    """Whatever comes with an id is an answer."""
+
+    class Ledger(RequestLedger):
+        def watch(self, read, write):
+            read, write = super().watch(read, write)
+            write.watch.heard = lambda frame: frame.id is not None and self.heard(1, frame.id, None)
+            return read, write
 
     white_box = WhiteBox(request_ledger=Ledger)

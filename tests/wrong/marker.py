@@ -8,6 +8,7 @@ from itertools import count
 
 from mcp_conformance_reference.ledger import RequestLedger
 from mcp_conformance_reference.marker import CALL_MARKER_KEY, TakenMarker, mark_params, take_marker
+from mcp_conformance_reference.watcher import WatchedWrite
 
 from pytest_mcp_conformance.adapters.reference import WhiteBox
 from pytest_mcp_conformance.contract.marker import (
@@ -31,6 +32,7 @@ from pytest_mcp_conformance.contract.marker import (
 )
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
+from tests.wrong.ledger import watching_by
 
 UNMARKED = {"name": "old", "arguments": {"nonce": "n1"}}
 
@@ -479,3 +481,29 @@ class NamesTheToolInTheMarker(Client):
             return f"{super().new_ref()}-{self.name}"
 
     white_box = WhiteBox(request_ledger=Ledger)
+
+
+@breaks(META_OF_THE_MARKER_ALONE_IS_REMOVED)
+class KnownParamsAreKept(Client):
+    """Params without their marker are rebuilt from the names that a call has."""
+
+    white_box = WhiteBox(
+        take_marker=taking(
+            lambda taken, params: {
+                key: value
+                for key, value in taken.message["params"].items()
+                if key in ("name", "arguments", "_meta")
+            }
+        )
+    )
+
+
+@breaks(MARKER_IS_NEVER_SERIALISED)
+class OtherWaysAreOpen(Client):
+    """Only `send` takes the marker out; whatever else the transport has is handed through."""
+
+    class Write(WatchedWrite):
+        def __getattr__(self, name):
+            return getattr(self._stream, name)
+
+    white_box = WhiteBox(request_ledger=watching_by(Write))

@@ -159,6 +159,18 @@ class CloseIsNotWaitedFor(Client):
     white_box = pool_with(connection)
 
 
+@breaks(LAST_RELEASE_CLOSES)
+class CloseIsHardlyWaitedFor(Client):
+    """The last release waits a moment for the close."""
+
+    class connection(PooledConnection):
+        async def left(self):
+            with anyio.move_on_after(0.1):
+                await super().left()
+
+    white_box = pool_with(connection)
+
+
 class Counts(PooledConnection):
     """Counts its holders."""
 
