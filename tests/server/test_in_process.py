@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from importlib import import_module
+from typing import Any
 
 import pytest
 
 from pytest_mcp_conformance.clock import run
 from pytest_mcp_conformance.contract import ConformanceError
 from pytest_mcp_conformance.server import ScriptedServer
+from pytest_mcp_conformance.server.ways.http import Body, Reply
 from pytest_mcp_conformance.server.ways.in_process import InProcess
 from tests.server.http_clients import every_library, names, session
 from tests.server.http_way import WayOverHttp
@@ -51,6 +54,38 @@ class TestInProcess(WayOverHttp):
                     pytest.raises(ConformanceError, match="itself"),
                 ):
                     client.post(way.url, json=INITIALIZE, headers=ACCEPT)
+
+        self.play(main)
+
+    @every_library
+    @pytest.mark.parametrize("mute", ["script", "reply", "body"])
+    def test_a_blocking_client_that_waits_is_let_go_when_the_address_is_given_up(
+        self, library: str, mute: str
+    ) -> None:
+        http = import_module(library)
+
+        def ask(url: str) -> None:
+            with http.Client(timeout=None) as client, pytest.raises(http.RemoteProtocolError):
+                client.post(url, json=INITIALIZE, headers=ACCEPT)
+
+        async def for_ever() -> AsyncIterator[bytes]:
+            yield b"{"
+            await asyncio.Event().wait()
+
+        async def through(request: Any, answer: Any) -> Reply:
+            if mute == "reply":
+                await asyncio.Event().wait()
+            return await answer(request) if mute == "script" else Reply(200, body=Body(for_ever()))
+
+        async def main() -> None:
+            async with self.way() as (server, way):
+                way.engine.through = through
+                with server.holding("initialize"):
+                    asking = asyncio.ensure_future(asyncio.to_thread(ask, way.url))
+                    await server.settle()
+                    assert not asking.done()
+                    await way.aclose()
+                    await asking
 
         self.play(main)
 
