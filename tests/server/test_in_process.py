@@ -103,23 +103,38 @@ class TestInProcess(WayOverHttp):
 
         assert self.play(main) == ["a"]
 
-    def test_a_client_in_a_loop_of_its_own_that_hangs_up_is_seen(self) -> None:
-        async def ask(url: str, seen: asyncio.Event, home: asyncio.AbstractEventLoop) -> None:
-            async with session(url) as client:
-                with pytest.raises(TimeoutError):
-                    await asyncio.wait_for(names(client), 0.01)
-            home.call_soon_threadsafe(seen.set)
+    @every_library
+    @pytest.mark.parametrize("as_json", [False, True], ids=["within the reply", "before it"])
+    def test_a_client_in_a_loop_of_its_own_that_hangs_up_is_seen(self, library: str, as_json: bool) -> None:
+        http = import_module(library)
 
-        async def main() -> list[int]:
+        async def ask(url: str, arrived: asyncio.Event) -> None:
+            async with http.AsyncClient() as client:
+                request = client.build_request("POST", url, json=INITIALIZE, headers=ACCEPT)
+                asking = asyncio.ensure_future(client.send(request, stream=True))
+                await arrived.wait()
+                if as_json:
+                    asking.cancel()
+                    await asyncio.wait({asking})
+                else:
+                    await (await asking).aclose()
+
+        async def main() -> list[str]:
             async with self.way() as (server, way):
-                over = asyncio.Event()
-                with server.holding("tools/list"):
-                    asking = asyncio.to_thread(asyncio.run, ask(way.url, over, asyncio.get_running_loop()))
-                    await asyncio.gather(asking, over.wait())
-                await server.settle()
-                return server.ledger.open_connections()
+                way.engine.as_json = as_json
+                theirs, arrived = asyncio.SelectorEventLoop(), asyncio.Event()
+                with server.holding("initialize") as gate:
+                    asking = asyncio.ensure_future(
+                        asyncio.to_thread(theirs.run_until_complete, ask(way.url, arrived))
+                    )
+                    await gate.arrived()
+                    theirs.call_soon_threadsafe(arrived.set)
+                    await asking
+                    await server.settle()
+                    theirs.close()
+                    return [event.text for event in server.history if event.kind == "closed"]
 
-        assert self.play(main) == []
+        assert self.play(main) == ["by the client during its handshake"]
 
     @every_library
     def test_a_refusal_is_of_the_clients_own_library(self, library: str) -> None:
