@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from pytest_mcp_conformance.clock import run
+from pytest_mcp_conformance.clock import run, settle
 from pytest_mcp_conformance.server.ways.http import Body, Reply, Request
 from tests.server.plain_http import (
     content,
@@ -417,6 +417,23 @@ def test_another_may_answer_in_place_of_the_script():
         assert asyncio.get_running_loop().time() - before == 20
         assert (await http.handle(get(session))).status == 200
         assert not server.ledger.listings()
+
+    run(main)
+
+
+def test_whoever_is_kept_waiting_when_the_engine_closes_is_cut_off():
+    async def main():
+        _, http = engine("handshake", "a")
+
+        async def mute(request, answer):
+            await asyncio.Event().wait()
+
+        http.through = mute
+        asking = asyncio.ensure_future(http.handle(post(INITIALIZE)))
+        await settle()
+        http.close()
+        with pytest.raises(ConnectionResetError):
+            await asking
 
     run(main)
 

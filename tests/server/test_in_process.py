@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from importlib import import_module
+from typing import Any
 
 import pytest
 
 from pytest_mcp_conformance.clock import run
 from pytest_mcp_conformance.contract import ConformanceError
 from pytest_mcp_conformance.server import ScriptedServer
+from pytest_mcp_conformance.server.ways.http import Body, Reply
 from pytest_mcp_conformance.server.ways.in_process import InProcess
 from tests.server.http_clients import every_library, names, session
 from tests.server.http_way import WayOverHttp
@@ -54,6 +57,38 @@ class TestInProcess(WayOverHttp):
 
         self.play(main)
 
+    @every_library
+    @pytest.mark.parametrize("mute", ["script", "reply", "body"])
+    def test_a_blocking_client_that_waits_is_let_go_when_the_address_is_given_up(
+        self, library: str, mute: str
+    ) -> None:
+        http = import_module(library)
+
+        def ask(url: str) -> None:
+            with http.Client(timeout=None) as client, pytest.raises(http.RemoteProtocolError):
+                client.post(url, json=INITIALIZE, headers=ACCEPT)
+
+        async def for_ever() -> AsyncIterator[bytes]:
+            yield b"{"
+            await asyncio.Event().wait()
+
+        async def through(request: Any, answer: Any) -> Reply:
+            if mute == "reply":
+                await asyncio.Event().wait()
+            return await answer(request) if mute == "script" else Reply(200, body=Body(for_ever()))
+
+        async def main() -> None:
+            async with self.way() as (server, way):
+                way.engine.through = through
+                with server.holding("initialize"):
+                    asking = asyncio.ensure_future(asyncio.to_thread(ask, way.url))
+                    await server.settle()
+                    assert not asking.done()
+                    await way.aclose()
+                    await asking
+
+        self.play(main)
+
     def test_a_client_in_a_loop_of_its_own_is_answered(self) -> None:
         async def ask(url: str) -> list[str]:
             async with session(url) as client:
@@ -68,23 +103,38 @@ class TestInProcess(WayOverHttp):
 
         assert self.play(main) == ["a"]
 
-    def test_a_client_in_a_loop_of_its_own_that_hangs_up_is_seen(self) -> None:
-        async def ask(url: str, seen: asyncio.Event, home: asyncio.AbstractEventLoop) -> None:
-            async with session(url) as client:
-                with pytest.raises(TimeoutError):
-                    await asyncio.wait_for(names(client), 0.01)
-            home.call_soon_threadsafe(seen.set)
+    @every_library
+    @pytest.mark.parametrize("as_json", [False, True], ids=["within the reply", "before it"])
+    def test_a_client_in_a_loop_of_its_own_that_hangs_up_is_seen(self, library: str, as_json: bool) -> None:
+        http = import_module(library)
 
-        async def main() -> list[int]:
+        async def ask(url: str, arrived: asyncio.Event) -> None:
+            async with http.AsyncClient() as client:
+                request = client.build_request("POST", url, json=INITIALIZE, headers=ACCEPT)
+                asking = asyncio.ensure_future(client.send(request, stream=True))
+                await arrived.wait()
+                if as_json:
+                    asking.cancel()
+                    await asyncio.wait({asking})
+                else:
+                    await (await asking).aclose()
+
+        async def main() -> list[str]:
             async with self.way() as (server, way):
-                over = asyncio.Event()
-                with server.holding("tools/list"):
-                    asking = asyncio.to_thread(asyncio.run, ask(way.url, over, asyncio.get_running_loop()))
-                    await asyncio.gather(asking, over.wait())
-                await server.settle()
-                return server.ledger.open_connections()
+                way.engine.as_json = as_json
+                theirs, arrived = asyncio.SelectorEventLoop(), asyncio.Event()
+                with server.holding("initialize") as gate:
+                    asking = asyncio.ensure_future(
+                        asyncio.to_thread(theirs.run_until_complete, ask(way.url, arrived))
+                    )
+                    await gate.arrived()
+                    theirs.call_soon_threadsafe(arrived.set)
+                    await asking
+                    await server.settle()
+                    theirs.close()
+                    return [event.text for event in server.history if event.kind == "closed"]
 
-        assert self.play(main) == []
+        assert self.play(main) == ["by the client during its handshake"]
 
     @every_library
     def test_a_refusal_is_of_the_clients_own_library(self, library: str) -> None:

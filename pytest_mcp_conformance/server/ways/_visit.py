@@ -52,7 +52,7 @@ class Visit:
         """
         if self._reply is None:
             return None
-        with anyio.fail_after(self._limit):
+        with anyio.fail_after(self._limit), self._engine.until_closed():
             return await anext(self._reply.body, None)
 
     def leave(self) -> None:

@@ -6,9 +6,12 @@ that come through a socket. Everything here runs in the loop of the scenario.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import anyio
 
 from pytest_mcp_conformance.server.connection import Connection
 from pytest_mcp_conformance.server.ways._exchanges import Exchanges
@@ -63,6 +66,7 @@ class HttpEngine:
         self.through: Callable[[Request, Answer], Awaitable[Reply]] | None = None
         self.exchanged: list[Exchanged] = []
         self._principals: dict[str, str | None] = {}
+        self._waits: set[anyio.CancelScope] = set()
         self._closed = False
         self._rules: Sessions | Exchanges = Sessions(self) if server.era == "handshake" else Exchanges(self)
 
@@ -89,9 +93,26 @@ class HttpEngine:
             raise ConnectionRefusedError("the scripted server is no longer there")
         exchanged = Exchanged(request)
         self.exchanged.append(exchanged)
-        reply = await (self.through(request, self.answer) if self.through else self.answer(request))
+        with self.until_closed():
+            reply = await (self.through(request, self.answer) if self.through else self.answer(request))
         exchanged.status = reply.status
         return reply
+
+    @contextmanager
+    def until_closed(self) -> Iterator[None]:
+        """Bound what is inside by the life of the engine.
+
+        Raises:
+            ConnectionResetError: The engine was closed meanwhile.
+        """
+        with anyio.CancelScope() as scope:
+            self._waits.add(scope)
+            try:
+                yield
+            finally:
+                self._waits.discard(scope)
+        if scope.cancelled_caught:
+            raise ConnectionResetError("the scripted server is gone")
 
     async def answer(self, request: Request) -> Reply:
         """Answer one request, with nothing in between."""
@@ -122,6 +143,8 @@ class HttpEngine:
                 line.connection.closed_by_client()
             for stream in line.streams():
                 stream.cut()
+        for scope in self._waits:
+            scope.cancel()
 
     @property
     def _lines(self) -> list[Line]:

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
+import anyio.lowlevel
+
 from pytest_mcp_conformance.server.ways._home import Home
 from pytest_mcp_conformance.server.ways._visit import Visit
 from pytest_mcp_conformance.server.ways.http import PATH, HttpEngine, Reply, Request
@@ -98,7 +100,8 @@ class _Board:
             self._hold = None
 
     async def answer(self, core: Any, request: Any, pool: Any) -> Any:
-        """As of any switchboard."""
+        """As of any switchboard. In a cancelled scope nothing is sent, as over a real network."""
+        await anyio.lowlevel.checkpoint()
         home, visit = self._visit(core, request, pool)
         try:
             with _errors_of(core, "Server disconnected without sending a response."):
