@@ -149,6 +149,18 @@ def test_a_child_that_stays_is_left_although_its_client_has_closed_stdin():
     play(scene)
 
 
+def test_a_child_stays_even_if_stdin_is_closed_at_once():
+    async def scene(server, way):
+        child, relay = await child_of(way)
+        relay.stay()
+        child.stdin.transport.abort()
+        await asyncio.sleep(1)
+        assert server.ledger.open_connections() == []
+        assert way.left() == ["the process of connection 1 still runs"]
+
+    play(scene)
+
+
 def test_a_child_that_is_stopped_is_left_and_killed_all_the_same(monkeypatch):
     monkeypatch.setattr(stdio, "_PATIENCE", 0.1)
 
