@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import pytest
 from pytest_mcp_conformance.server.ways import _relay
 
 LONG = b"x" * 20_000
+
+large_pipes = pytest.mark.skipif(sys.platform != "linux", reason="makes a pipe larger, as Linux can")
 
 
 class Relayed:
@@ -55,25 +58,32 @@ def relayed():
         process.kill()
 
 
+def enlarge(pipe):
+    import fcntl
+
+    fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 1_000_000)
+
+
 def in_the_pipe(file):
     """What can be read without waiting."""
     os.set_blocking(file.fileno(), False)
     return file.read() or b""
 
 
+@large_pipes
 def test_at_the_answer_to_a_probe_everything_said_is_in_the_pipe(relayed):
-    relayed.order((_relay.SAY, LONG), (_relay.COMPLAIN, LONG), (_relay.PROBE, b"1"), (_relay.SAY, b"later"))
+    enlarge(relayed.process.stdout)
+    relayed.order(
+        (_relay.SAY, LONG * 40), (_relay.COMPLAIN, LONG), (_relay.PROBE, b"1"), (_relay.SAY, b"later")
+    )
     assert relayed.next() == (_relay.PROBE, b"1")
-    assert in_the_pipe(relayed.process.stdout)[: len(LONG)] == LONG
+    assert in_the_pipe(relayed.process.stdout).startswith(LONG * 40)
     assert in_the_pipe(relayed.process.stderr) == LONG
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="makes the pipe larger as Linux can")
+@large_pipes
 def test_the_answer_to_a_probe_comes_behind_everything_that_the_client_had_written(relayed):
-    import fcntl
-    import signal
-
-    fcntl.fcntl(relayed.process.stdin, fcntl.F_SETPIPE_SZ, 1_000_000)
+    enlarge(relayed.process.stdin)
     relayed.process.send_signal(signal.SIGSTOP)
     relayed.process.stdin.write(b"y" * 300_000)
     relayed.order((_relay.PROBE, b"1"))
