@@ -7,6 +7,7 @@ import logging
 import multiprocessing
 import os
 import random
+import selectors
 import socket
 import subprocess
 import sys
@@ -648,6 +649,29 @@ def test_settle_waits_for_what_a_party_hands_over(make: Callable[[], asyncio.Abs
     loop = make()
     loop.run_until_complete(main())
     loop.close()
+
+
+def test_a_thread_that_did_something_between_the_looks_at_it_is_not_parked(
+    loop: VirtualLoop, thread: Callable[[Callable[[], object]], threading.Thread]
+) -> None:
+    other = asyncio.new_event_loop()
+    theirs = thread(other.run_forever)
+
+    def parked() -> bool:
+        return sys._current_frames()[theirs.ident or 0].f_code is selectors.DefaultSelector.select.__code__
+
+    def acts_meanwhile() -> bool:
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0), other).result()
+        return eventually(parked)
+
+    party = Somebody(acts_meanwhile)
+    assert eventually(lambda: not loop.outside())
+    parties(loop).add(party)
+    assert loop.outside()
+    assert not loop.outside()
+    other.call_soon_threadsafe(other.stop)
+    assert eventually(lambda: not other.is_running())
+    other.close()
 
 
 # Stuck, and who waits for what

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import threading
 
 import pytest
 
@@ -144,6 +145,32 @@ def test_a_child_that_stays_is_left_although_its_client_has_closed_stdin():
         assert way.left() == ["the process of connection 1 still runs"]
         child.kill()
         assert way.left() == []
+        await child.wait()
+
+    play(scene)
+
+
+def test_a_child_stays_even_if_stdin_is_closed_at_once():
+    async def scene(server, way):
+        child, relay = await child_of(way)
+        relay.stay()
+        child.stdin.transport.abort()
+        await asyncio.sleep(1)
+        assert server.ledger.open_connections() == []
+        assert way.left() == ["the process of connection 1 still runs"]
+
+    play(scene)
+
+
+def test_who_waits_for_a_child_waits_no_longer_than_it_lives():
+    async def scene(server, way):
+        child, _ = await child_of(way)
+        child.send_signal(signal.SIGSTOP)
+        waiting = threading.Thread(target=way.wait_for_relays, daemon=True)
+        waiting.start()
+        child.kill()
+        waiting.join(stdio._PATIENCE / 2)
+        assert not waiting.is_alive()
         await child.wait()
 
     play(scene)

@@ -135,3 +135,15 @@ def test_a_child_that_died_is_no_longer_answered_for(signal):
         assert (list(way.children), way.relays[0].alive) == ([], False)
 
     play(scene)
+
+
+def test_a_child_that_has_been_told_to_go_is_no_longer_answered_for():
+    async def scene(server, way):
+        child = await asyncio.create_subprocess_exec(*way.command, stdin=PIPE, stdout=PIPE)
+        await server.ledger.until(lambda: bool(server.connections), "the connection")
+        await server.settle()
+        server.drop()
+        assert list(way.children) == []
+        assert await asyncio.wait_for(child.wait(), 1e-9) == 0
+
+    play(scene)

@@ -75,11 +75,11 @@ class Listener:
         """Whether, at some moment of this call, nothing was under way between any client and the hearer.
 
         Args:
-            within: In real seconds; without an answer in that time the answer is no.
+            within: In real seconds; where a relay needs longer to say so, the answer is no.
         """
         probe = _Probe()
         self.do(probe.ask, self._lines)
-        return probe.done.wait(within) and not probe.failed
+        return probe.done.wait(within)
 
     def close(self) -> None:
         """Hang up on every relay, and end the thread."""
@@ -173,7 +173,7 @@ class Line(asyncio.Protocol):
         if self.pid:
             self._listener.ended(self)
         for probe in self.probes.values():
-            probe.lost(self)
+            probe.answered(self)
 
     def data_received(self, data: bytes) -> None:
         """See `asyncio.Protocol`."""
@@ -223,13 +223,11 @@ class _Probe:
 
     def __init__(self) -> None:
         self.done = threading.Event()
-        self.failed = False
         self._waiting: set[Line] = set()
 
     def ask(self, lines: set[Line]) -> None:
-        """Ask every line; one that has not shown its token yet is under way itself."""
+        """Ask every line that has shown its token."""
         self._waiting = {line for line in lines if line.pid}
-        self.failed = len(self._waiting) < len(lines)
         for line in self._waiting:
             name = str(id(self)).encode()
             line.probes[name] = self
@@ -237,14 +235,9 @@ class _Probe:
         self._end()
 
     def answered(self, line: Line) -> None:
-        """Everything that this line had carried has arrived."""
+        """Everything that this line had carried has arrived, or the line is gone."""
         self._waiting.discard(line)
         self._end()
-
-    def lost(self, line: Line) -> None:
-        """This line is gone: whoever held its other end is about to notice."""
-        self.failed = True
-        self.answered(line)
 
     def _end(self) -> None:
         if not self._waiting:

@@ -66,15 +66,14 @@ class _Relay:
 
     def turn(self) -> None:
         """Do what can be done now, or wait for it."""
-        if self.closes and not self.unsaid[1]:
-            self.closes = False
+        if self.closes and 1 in self.unsaid and not self.unsaid[1]:
+            del self.unsaid[1]
             os.close(1)
         if self.last is not None and not any(self.unsaid.values()):
             if self.last == DIE:
                 os.kill(os.getpid(), KILL)
             os._exit(0)
-        # Nothing that comes after a probe is read before it is answered.
-        sources = [source for source in (self.stdin, None if self.probe else self.way) if source is not None]
+        sources = [self.way] if self.stdin is None else [self.way, self.stdin]
         sinks = [number for number, text in self.unsaid.items() if text]
         heard, free, _ = select.select(sources, sinks, [], 0 if self.probe else None)
         for number in free:
@@ -113,6 +112,8 @@ class _Relay:
             kind, payload = order
             if kind in (SAY, COMPLAIN):
                 number = 1 if kind == SAY else 2
+                if self.last is not None or (number == 1 and self.closes):
+                    continue
                 self.unsaid[number] += payload
                 if not _POSIX:  # select() knows sockets only
                     self.say(number, len(payload))

@@ -89,7 +89,7 @@ class Relay:
             self.connection.receive(frame)
 
     def gone(self, within: float) -> bool:
-        """Wait for its death. False when `within` real seconds were not enough."""
+        """Wait for its end. False when `within` real seconds were not enough."""
         return self._line.gone.wait(within)
 
 
@@ -135,16 +135,17 @@ class StdioWay:
             self._listener.all_quiet(_PATIENCE)
 
     def left(self) -> list[str]:
-        """The children that live and are not about to end, in words. Waits really for those that are."""
-        if self._listener is None:
-            return []
+        """The children that are alive and not about to end, in words.
+
+        Whoever was told to end before, by the client or by the script, has ended when this returns.
+        """
         self.wait_for_relays()
         return [
             f"the process of connection {relay.connection.number} still runs"
             if relay.connection is not None
             else "the process of a connection that was refused still runs"
             for relay in self.relays
-            if not relay.gone(0 if relay.pid in self._listener.steady else _PATIENCE)
+            if relay.alive
         ]
 
     async def aclose(self) -> None:
