@@ -60,8 +60,8 @@ class Peer:
     """One server with one connection.
 
     `pages` are what `tools/list` gives, `gives` the value that a tool answers. Requests of a method in
-    `holds` wait in `parked`, those of a method in `refuses` get an error. Without `lifetimes` a modern listing
-    has no `ttlMs`. `frames` is what the client sent, oldest first.
+    `holds` wait in `parked`, those of a method in `refuses` get an error. Without `lifetimes` the listings of
+    the modern era have no `ttlMs`. `frames` is what the client sent, oldest first.
     """
 
     pages: list[list[dict[str, Any]]]
