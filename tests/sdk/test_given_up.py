@@ -24,7 +24,7 @@ def test_an_answer_in_the_moment_of_giving_up_harms_nobody(way: Way) -> None:
 
 
 async def call_beside_one_given_up(way: Way, *, at_once: bool) -> Outcome:
-    """Two calls are out; one is given up, and answered at once or a little later; then the other is answered."""
+    """Two calls are out; one is given up, and answered at once or a little later; then the other is."""
     peer = Peer([[tool("a")]], holds={"tools/call"})
     got: list[Outcome] = []
     async with way.connect(peer) as user, anyio.create_task_group() as tasks:
