@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from pytest_mcp_conformance.contract import Rule
 from pytest_mcp_conformance.contract.caching import (
     ABSENT_LIFETIME_LEAVES_THE_OWN_POLICY,
     DEAD_CURSOR_DROPS_ALL_KEPT_PAGES,
@@ -27,6 +28,7 @@ from pytest_mcp_conformance.server import ABSENT, HOUR_MS, V1, V2, ScriptedServe
 MINUTE_MS = 60_000
 SECOND_MS = 1_000
 
+FIRST_PAGE_ONLY = "lists the first page only, which is about PAG-1"
 POLLS = "polls: lists by a timer, so that no listing is left to its lifetime"
 
 
@@ -179,7 +181,11 @@ async def cursor_that_names_another_page(server: ScriptedServer, connect: Connec
 
     async with connect(server) as wrapper:
         with check(STORED_ANSWER_SERVES_ONLY_THE_SAME_REQUEST):
-            assert await all_names(wrapper) == ["a", "b"]
+            names = await all_names(wrapper)
+            if names == ["a"]:
+                leave_out(STORED_ANSWER_SERVES_ONLY_THE_SAME_REQUEST, FIRST_PAGE_ONLY)
+                return
+            assert names == ["a", "b"]
         server.pages(["a"], ["c"], cursors=["c3"])
         mark = server.ledger.mark
         if wrapper.claims.makes("clock"):
@@ -201,7 +207,8 @@ async def one_page_lapses(server: ScriptedServer, connect: Connect, which: str) 
     server.pages(["a"], ["b"])
 
     async with connect(server) as wrapper:
-        reached(await all_names(wrapper) == ["a", "b"], "the two pages were not listed")
+        if await _lists_the_first_page_only(wrapper, EACH_PAGE_HAS_ITS_OWN_LIFETIME):
+            return
         changed = {"first": (["new"], ["b"]), "last": (["a"], ["new"])}[which]
         server.pages(*changed)
         await asyncio.sleep(1.0)
@@ -216,7 +223,8 @@ async def tool_moves_to_a_fresh_page(server: ScriptedServer, connect: Connect) -
     server.pages(["a"], ["moving", "b"])
 
     async with connect(server) as wrapper:
-        reached(await wrapper.names() == ["a", "moving", "b"], "the two pages were not listed")
+        if await _lists_the_first_page_only(wrapper, SNAPSHOT_STARTS_OVER_WHEN_A_PAGE_IS_STALE):
+            return
         server.pages(["a", "moving"], ["b"])
         await asyncio.sleep(1.0)
         mark = server.ledger.mark
@@ -233,7 +241,8 @@ async def cursor_of_a_kept_page_dies(server: ScriptedServer, connect: Connect, h
     server.pages(["a"], ["b"])
 
     async with connect(server) as wrapper:
-        reached(await all_names(wrapper) == ["a", "b"], "the two pages were not listed")
+        if await _lists_the_first_page_only(wrapper, DEAD_CURSOR_DROPS_ALL_KEPT_PAGES):
+            return
         server.pages(["a", "new"], ["c"], cursors=["c3"])
         await asyncio.sleep(1.0)
         mark = server.ledger.mark
@@ -251,6 +260,16 @@ async def cursor_of_a_kept_page_dies(server: ScriptedServer, connect: Connect, h
             if served is None:  # the dead cursor may cost one listing
                 served = await all_names(wrapper)
             assert served == ["a", "new", "c"]
+
+
+async def _lists_the_first_page_only(wrapper: Holder, rule: Rule) -> bool:
+    """True for a wrapper that does not follow pages, though it does not say so: then `rule` is left out."""
+    names = await all_names(wrapper)
+    if names == ["a"]:
+        leave_out(rule, FIRST_PAGE_ONLY)
+        return True
+    reached(names[-1] == "b", f"the second page was not listed: {names}")
+    return False
 
 
 def _names_a_page(request: Event) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, Literal
+
+import anyio
 
 from mcp_conformance_reference.errors import EraUnavailable
 from mcp_conformance_reference.sdk import Era
@@ -12,6 +15,18 @@ __all__ = ["Session"]
 
 _mcp: Any = import_module("mcp")
 _types: Any = import_module("mcp.types")
+
+
+class _ClientSession(_mcp.ClientSession):  # type: ignore[misc]
+    """A session whose receive loop survives an answer that comes in the moment in which its caller gives up.
+
+    The SDK's own dies of it, with `ClosedResourceError` from the stream that the caller has closed meanwhile,
+    and takes every other request of the connection along.
+    """
+
+    async def _handle_response(self, message: Any) -> None:
+        with suppress(anyio.ClosedResourceError):
+            await super()._handle_response(message)
 
 
 class _Outgoing:
@@ -44,7 +59,7 @@ class Session:
         log_level: str | None,
         capabilities: dict[str, Any],
     ) -> None:
-        self._session = _mcp.ClientSession(read, write, client_info=_types.Implementation(**client_info))
+        self._session = _ClientSession(read, write, client_info=_types.Implementation(**client_info))
         self.era: Literal["handshake", "modern"] = "handshake"
         self.announces_changes = False
 

@@ -382,6 +382,28 @@ def test_a_call_given_up_at_any_moment_is_never_written_or_cancelled_under_its_o
     play(script)
 
 
+@pytest.mark.parametrize("hops", range(12))
+@pytest.mark.parametrize("first", ["answer", "caller"])
+def test_an_answer_in_the_moment_of_giving_up_leaves_the_other_calls_alone(
+    era: str, first: str, hops: int
+) -> None:
+    async def script() -> None:
+        peer = Peer(era, "a")
+        async with ReferenceClient(peer.streams, era=era) as client:
+            given_up, other = await start(client, peer, 2)
+            moves = [peer.take().release, given_up.cancel]
+            for move in moves if first == "answer" else reversed(moves):
+                move()
+                for _ in range(hops):
+                    await asyncio.sleep(0)
+            await settle()
+            peer.take().release()
+            assert (await other).structured_content == {"n": 1}
+            assert peer.dials == 1
+
+    play(script)
+
+
 def test_the_handshake_is_never_cancelled(era: str) -> None:
     async def script() -> None:
         peer = Peer(era, "a")

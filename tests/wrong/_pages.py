@@ -5,6 +5,8 @@ By itself it breaks nothing: it is another right way, and makes no promise of a 
 
 from __future__ import annotations
 
+from itertools import count
+
 from mcp_conformance_reference.errors import ListFailed
 from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import Walk
@@ -19,6 +21,7 @@ class KeepsPages(Client):
 
     def enter(self):
         self.pages = {}
+        self.walks = count(1)
 
     def tool_list_type(self, connected, settings):
         pages = self.pages
@@ -44,6 +47,7 @@ class KeepsPages(Client):
         class Keeping(Walk):
             def __init__(self, *parts):
                 super().__init__(*parts)
+                self.number = next(client.walks)
                 self.asked = []
 
             async def listing(self):
@@ -69,8 +73,8 @@ class KeepsPages(Client):
                     return kept
                 page = await super().page(cursor)
                 number, _ = pages.get(key, (0, None))
-                if not (self._overtaken() or coverage is None or self._number < number):
-                    pages[key] = self._number, page
+                if not (self._overtaken() or coverage is None or self.number < number):
+                    pages[key] = self.number, page
                 return page
 
             def expiry(self, pages):

@@ -232,15 +232,23 @@ class CacheOutlivesTheConnection(Client):
 
 
 @breaks(LISTING_ASKED_FOR_AFTER_A_NOTICE_IS_FETCHED_AFTER_IT)
-class JoinsWhateverIsOut(Client):
-    """A list joins the fetch that is out, however old; what was overtaken is handed out and not kept."""
+class ChangeCountsFromTheEndOfAFetch(Client):
+    """A change that is told while a fetch is out counts when that has ended, and whoever joined has it."""
 
     class tool_list_type(ToolList):
-        def as_good_as_new(self, flight):
-            return True
+        told = False
 
-        def write(self, flight, listing):
-            return listing if self.overtaken(flight) else super().write(flight, listing)
+        def invalidate(self):
+            self.told = self._latest is not None and not self._latest.settled
+            if not self.told:
+                super().invalidate()
+
+        async def fetch(self, flight):
+            try:
+                return await super().fetch(flight)
+            finally:
+                if self.told:
+                    asyncio.get_running_loop().call_later(0.001, self.invalidate)
 
 
 @breaks(EQUAL_LISTS_SHARE_ONE_FETCH)

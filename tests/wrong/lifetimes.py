@@ -75,19 +75,26 @@ class CountsFromTheRequest(Client):
 class EachUseRenews(Client):
     """A listing that is used begins its lifetime anew."""
 
-    class tool_list_type(ToolList):
-        lifetime = None
+    def enter(self):
+        now = self._settings.now
+        self.received, self.back = 0.0, 0.0
+        self._settings = replace(self._settings, now=lambda: now() - self.back)
 
-        def keep(self, listing):
-            super().keep(listing)
-            if listing.expires_at is not None:
-                self.lifetime = listing.expires_at - self._settings.now()
+    def walk_type(self, *parts):
+        client = self
 
-        def servable(self):
-            kept = super().servable()
-            if kept is not None and kept.expires_at is not None:
-                self.newest = replace(kept, expires_at=self._settings.now() + self.lifetime)
-            return kept
+        class Noting(Walk):
+            def read(self, raw):
+                page = super().read(raw)
+                client.received = page.received_at
+                return page
+
+        return Noting(*parts)
+
+    async def list_tools(self):
+        tools = await super().list_tools()
+        self.back += self._settings.now() - self.received
+        return tools
 
 
 @breaks(LIFETIME_COUNTS_FROM_RECEIPT)
@@ -110,17 +117,29 @@ class AbsentIsForEver(Client):
 
 @breaks(ABSENT_LIFETIME_LEAVES_THE_OWN_POLICY)
 class AbsentOutlivesThePolicy(Client):
-    """A listing without a lifetime is kept as long as its connection, notices or not."""
+    """A listing without a lifetime is kept as long as its connection, whatever is said."""
 
-    class walk_type(Walk):
-        def lifetime(self, raw):
-            return super().lifetime(raw) if "ttlMs" in raw else math.inf
+    endless = False
 
-    class tool_list_type(ToolList):
-        def servable(self):
-            kept = self.newest
-            endless = kept is not None and kept.expires_at in (None, math.inf) and kept.connection.alive
-            return kept if endless else super().servable()
+    def walk_type(self, *parts):
+        client = self
+
+        class Reading(Walk):
+            def lifetime(self, raw):
+                client.endless = "ttlMs" not in raw
+                return math.inf if client.endless else super().lifetime(raw)
+
+        return Reading(*parts)
+
+    def tool_list_type(self, connected, settings):
+        client = self
+
+        class Deaf(ToolList):
+            def invalidate(self):
+                if not client.endless:
+                    super().invalidate()
+
+        return Deaf(connected, settings)
 
 
 @breaks(ABSENT_LIFETIME_LEAVES_THE_OWN_POLICY, eras=("modern",))
@@ -158,9 +177,10 @@ class NegativeIsReadUnsigned(Client):
 class FreshAtTheVeryEnd(Client):
     """A listing that is exactly as old as its lifetime is served."""
 
-    class tool_list_type(ToolList):
-        def fresh(self, listing):
-            return listing.expires_at is None or self._settings.now() <= listing.expires_at
+    class walk_type(Walk):
+        def lifetime(self, raw):
+            given = super().lifetime(raw)
+            return given and given + 1e-6
 
 
 @breaks(LAPSED_LISTING_IS_FETCHED_AT_THE_NEXT_ACCESS)
@@ -176,23 +196,30 @@ class NeverLapses(Client):
 class TimerForEachListing(Client):
     """When a listing lapses the next one is fetched, wanted or not."""
 
-    class tool_list_type(ToolList):
-        timer = None
+    timer = None
 
-        def keep(self, listing):
-            super().keep(listing)
-            self.stop()
-            if listing.expires_at is not None:
-                rest = listing.expires_at - self._settings.now()
-                self.timer = asyncio.get_running_loop().call_later(rest, self.begin) if rest else None
+    def walk_type(self, *parts):
+        client = self
 
-        def stop(self):
-            if self.timer is not None:
-                self.timer.cancel()
+        class Timing(Walk):
+            def expiry(self, pages):
+                expires_at = super().expiry(pages)
+                rest = 0.0 if expires_at is None else expires_at - self._settings.now()
+                client.stop()
+                if rest:
+                    begin = client._life.tools.begin
+                    client.timer = asyncio.get_running_loop().call_later(rest, begin)
+                return expires_at
 
-        def refuse(self, why):
-            self.stop()
-            super().refuse(why)
+        return Timing(*parts)
+
+    def stop(self):
+        if self.timer is not None:
+            self.timer.cancel()
+
+    async def close(self):
+        self.stop()
+        await super().close()
 
 
 @breaks(EACH_PAGE_HAS_ITS_OWN_LIFETIME)

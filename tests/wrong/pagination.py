@@ -158,15 +158,15 @@ class PartOfAWalkIsAList(Client):
 class EachPageIsOfItsOwnTime(Client):
     """Whether a change came is asked of each page alone."""
 
-    def walk_type(self, connection, settings, number, overtaken):
+    def walk_type(self, *parts):
         tools = self._life.tools
 
         class ByPage(Walk):
             async def page(self, cursor):
-                tools._latest.began = tools._invalidations
+                _asks_now(tools, tools._latest)
                 return await super().page(cursor)
 
-        return ByPage(connection, settings, number, lambda: False)
+        return ByPage(*parts[:-1], lambda: False)
 
 
 @breaks(WALK_ACROSS_A_NOTICE_IS_NOT_KEPT)
@@ -175,8 +175,13 @@ class LooksBeforeTheLastPage(Client):
 
     class tool_list_type(ToolList):
         def write(self, flight, listing):
-            flight.began = self._invalidations
+            _asks_now(self, flight)
             return super().write(flight, listing)
+
+
+def _asks_now(tools, flight):
+    """Have a walk count as one that asks for its first page now."""
+    flight.leaves(flight.connection, tools._invalidations)
 
 
 @breaks(REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE)
