@@ -113,7 +113,7 @@ class VerbDialsBehindTheClose(Client):
 
 
 class Pooling(Client):
-    """Holders of one server and principal share a connection; the last one closes it: no rule is broken."""
+    """Holders of one server and principal share a connection that the last one closes: it breaks nothing."""
 
     def enter(self):
         self.key = (id(self.dial._server), self.dial.principal)
