@@ -870,11 +870,13 @@ async def notice_while_a_call_waits(server: ScriptedServer, connect: Connect) ->
             assert outcome.kind == "raised"
 
 
-@scenario(CALL_ON_THE_WIRE_IS_LEFT_ALONE, eras=HANDSHAKE, variants=("good", "bad"))
+@scenario(CALL_ON_THE_WIRE_IS_LEFT_ALONE, eras=HANDSHAKE, variants=("good", "bad", "no result"))
 async def notice_under_a_call(server: ScriptedServer, connect: Connect, how: str) -> None:
     """A call is out; its tool changes, and is listed anew; then comes the answer."""
     server.has_tools(*V1)
     server.answers("a", 1 if how == "good" else "bad")
+    if how == "no result":
+        server.gives("tools/call", {"content": "no list of parts"})
 
     async with talking(server, connect) as talk:
         old = (await talk.list())["a"]

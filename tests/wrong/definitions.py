@@ -1118,3 +1118,19 @@ class ReplacedClientIsForgotten(Client):
             await super().__aexit__(*exc)
 
     white_box = talking(Talk)
+
+
+@breaks(CALL_ON_THE_WIRE_IS_LEFT_ALONE)
+class UnreadableIsNothing(Client):
+    """An answer that is no result is handed out as nothing."""
+
+    class OtherIncarnation(Incarnation):
+        async def call(self, definition, arguments):
+            try:
+                return await super().call(definition, arguments)
+            except CallFailed as failed:
+                if isinstance(failed.__cause__, ValueError):
+                    return None
+                raise
+
+    white_box = talking(type("Talk", (Conversation,), {"incarnation_type": OtherIncarnation}))
