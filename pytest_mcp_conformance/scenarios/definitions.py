@@ -67,7 +67,7 @@ from pytest_mcp_conformance.scenarios._talk import Talk, talk_of, talking
 from pytest_mcp_conformance.server import V1, V2, ScriptedServer, tool
 
 TTL = 60.0
-ENTRY = tool("a", "integer", _meta={"vendor/group": ["x", {"deep": True}]})
+ENTRY = tool("a", "integer", _meta={"vendor/group": ["x", {"deep": True}], "vendor/weight": 0.5})
 
 
 # -- one definition
@@ -85,6 +85,9 @@ async def definition_of_one_tool(server: ScriptedServer, connect: Connect) -> No
         with check(DEFINITION_HOLDS_DATA_AND_NO_CLIENT):
             for field in ("name", "description", "inputSchema", "_meta"):
                 assert frozen.listed.get(field) == ENTRY[field], f"{field} was not kept"
+            for name in (None, 5):
+                nameless = _frozen(wrapper.part("definition_of"), {**ENTRY, "name": name})
+                assert nameless is None or isinstance(nameless, str), f"a definition of a tool named {name}"
         with check(DEFINITION_IS_A_FROZEN_COPY):
             _edit(entry)
             assert dict(frozen.listed) == ENTRY, "the listing was edited, and the definition with it"

@@ -1134,3 +1134,15 @@ class UnreadableIsNothing(Client):
                 raise
 
     white_box = talking(type("Talk", (Conversation,), {"incarnation_type": OtherIncarnation}))
+
+
+@breaks(DEFINITION_HOLDS_DATA_AND_NO_CLIENT)
+class NameIsWhateverIsThere(Client):
+    """The name of a tool is not looked at."""
+
+    @staticmethod
+    def freeze(listed):
+        named = definition_of({**listed, "name": str(listed["name"]) or "a"})
+        return named and SimpleNamespace(name=listed["name"], listed=named.listed, canonical=named.canonical)
+
+    white_box = freezing(freeze)
