@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -12,7 +13,7 @@ from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
 from tests.matrix import ROOT
 from tests.wrong import WRONG
 
-__all__ = ["REFERENCE", "kill_matrix", "rule_pages", "written_kills"]
+__all__ = ["REFERENCE", "kill_matrix", "mutants_page", "rule_pages", "written_kills"]
 
 REFERENCE = ROOT / "docs" / "reference"
 
@@ -57,6 +58,11 @@ def kill_matrix(kills: Mapping[str, tuple[str, ...]]) -> str:
     ]
     page = _templates.get_template("kill-matrix.md")
     return page.render(rows=rows, judged=judged, kills=kills, areas=areas)
+
+
+def mutants_page(tallies: Sequence[Any]) -> tuple[Path, str]:
+    """The page on the mutants of the reference, and its path."""
+    return REFERENCE / "mutants.md", _templates.get_template("mutants.md").render(tallies=tallies)
 
 
 def written_kills(page: str) -> dict[str, tuple[str, ...]]:

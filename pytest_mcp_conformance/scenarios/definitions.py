@@ -67,7 +67,7 @@ from pytest_mcp_conformance.scenarios._talk import Talk, talk_of, talking
 from pytest_mcp_conformance.server import V1, V2, ScriptedServer, tool
 
 TTL = 60.0
-ENTRY = tool("a", "integer", _meta={"vendor/group": ["x", {"deep": True}]})
+ENTRY = tool("a", "integer", _meta={"vendor/group": ["x", {"deep": True}], "vendor/weight": 0.5})
 
 
 # -- one definition
@@ -85,6 +85,9 @@ async def definition_of_one_tool(server: ScriptedServer, connect: Connect) -> No
         with check(DEFINITION_HOLDS_DATA_AND_NO_CLIENT):
             for field in ("name", "description", "inputSchema", "_meta"):
                 assert frozen.listed.get(field) == ENTRY[field], f"{field} was not kept"
+            for name in (None, 5):
+                nameless = _frozen(wrapper.part("definition_of"), {**ENTRY, "name": name})
+                assert nameless is None or isinstance(nameless, str), f"a definition of a tool named {name}"
         with check(DEFINITION_IS_A_FROZEN_COPY):
             _edit(entry)
             assert dict(frozen.listed) == ENTRY, "the listing was edited, and the definition with it"
@@ -870,11 +873,13 @@ async def notice_while_a_call_waits(server: ScriptedServer, connect: Connect) ->
             assert outcome.kind == "raised"
 
 
-@scenario(CALL_ON_THE_WIRE_IS_LEFT_ALONE, eras=HANDSHAKE, variants=("good", "bad"))
+@scenario(CALL_ON_THE_WIRE_IS_LEFT_ALONE, eras=HANDSHAKE, variants=("good", "bad", "no result"))
 async def notice_under_a_call(server: ScriptedServer, connect: Connect, how: str) -> None:
     """A call is out; its tool changes, and is listed anew; then comes the answer."""
     server.has_tools(*V1)
     server.answers("a", 1 if how == "good" else "bad")
+    if how == "no result":
+        server.gives("tools/call", {"content": "no list of parts"})
 
     async with talking(server, connect) as talk:
         old = (await talk.list())["a"]

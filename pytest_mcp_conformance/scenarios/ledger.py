@@ -74,6 +74,7 @@ async def equal_call_past_the_ledger(server: ScriptedServer, connect: Connect) -
             with check(REQUEST_OF_NO_CALL_IS_RECORDED):
                 records = [r for r in ledger.records() if r.request_id in (unmarked, *later)]
                 assert [(r.call, r.method) for r in records] == [(None, "tools/call")] * 3
+                assert not any(record.attempt for record in records), "an attempt of a call"
                 if hasattr(records[-1], "within"):  # it has a second witness
                     assert records[-1].within is None, "written within a call that is over"
 

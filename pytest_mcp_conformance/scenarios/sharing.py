@@ -261,6 +261,31 @@ async def notice_on_one_of_two_clients(server: ScriptedServer, connect: Connect)
                 assert (await other.lists_with())[1] == 1, "served from before the notice"
 
 
+@scenario(NOTICE_ON_ANY_CLIENT_IS_FOR_ALL, eras=HANDSHAKE)
+async def notice_under_the_long_listing_of_another(server: ScriptedServer, connect: Connect) -> None:
+    """One conversation lists what will be too long to be shared; the server tells another one of a change."""
+    server.has_tools("first")
+
+    async with connect(server) as wrapper:
+        shared = wrapper.part("shared_definitions")(8, 1)
+        async with _user(wrapper, server, shared) as one, _user(wrapper, server, shared) as other:
+            told = server.connections[-1]
+            await other.list()
+            await one.does("tools_changed")
+            server.has_tools(*V1)
+            with server.holding("tools/list") as gate:
+                listing = one.start_listing()
+                late = await gate.arrived()
+                server.has_tools(*V2)
+                gate.open()
+                reached(await server.notify_list_changed(connections=[told]), "no channel for a notice")
+                late.release()
+                with check(NOTICE_ON_ANY_CLIENT_IS_FOR_ALL):
+                    assert list(await listing.result()) == ["a", "new"], "served from before the notice"
+                    served, frames = await one.lists_with()
+                    assert (list(served), frames) == (["a", "new"], 0), "kept from before the notice"
+
+
 @scenario(DEAD_LISTER_LEAVES_THE_LIST_TO_THE_OTHERS, eras=HANDSHAKE, variants=("dropped", "over", "silent"))
 async def user_who_lists_is_gone(server: ScriptedServer, connect: Connect, how: str) -> None:
     """Two conversations wait for one listing; the connection that it is on is lost, or closed, or silent."""

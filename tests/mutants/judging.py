@@ -22,7 +22,7 @@ __all__ = ["PACKAGE", "REFERENCE", "what_kills"]
 
 PACKAGE = "mcp_conformance_reference"
 REFERENCE = Path(__file__).parents[2] / "reference" / PACKAGE
-CPU_LIMIT = 20.0
+CPU_LIMIT = 5.0
 """Seconds that one scenario may keep the processor busy; in virtual time they take milliseconds."""
 
 REAL_LIMIT = 300

@@ -31,22 +31,23 @@ class LookedAt:
 
     def __init__(self, kind: str, file: str) -> None:
         entries = [entry for entry in tomllib.loads(TEXT)[kind] if entry["file"] == file]
-        assert all(entry["reason"] for entry in entries)
-        self._known = frozenset(key for entry in entries for key in _keys(entry))
-        self._unseen = set(self._known)
+        self._reasons = {key: str(entry["reason"]) for entry in entries for key in _keys(entry)}
+        self._unseen = set(self._reasons)
 
-    def has(self, mutant: Mutant) -> bool:
-        """Whether a mutant that survived is among them."""
-        keys = {
+    def reason(self, mutant: Mutant) -> str:
+        """The reason of the entry that a mutant is, which survived; empty where it is none."""
+        for key in (
             (mutant.where, mutant.was, mutant.becomes),
             (mutant.where, mutant.was, EVERYTHING),
             (mutant.where, EVERYTHING, EVERYTHING),
-        }
-        self._unseen -= keys
-        return not keys.isdisjoint(self._known)
+        ):
+            if key in self._reasons:
+                self._unseen.discard(key)
+                return self._reasons[key]
+        return ""
 
     def unseen(self) -> list[str]:
-        """The entries that no mutant was which `has` was asked about."""
+        """The entries that no mutant was whose reason was asked for."""
         return [f"{where}: {was}  ->  {becomes}" for where, was, becomes in sorted(self._unseen)]
 
 

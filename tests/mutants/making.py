@@ -37,10 +37,8 @@ class Mutant:
     becomes: str
     code: str
 
-    @property
-    def key(self) -> tuple[str, str, str, str]:
-        """What names it while lines move."""
-        return self.file, self.where, self.was, self.becomes
+    def __str__(self) -> str:
+        return f"{self.where or 'the module'}: {self.was}  ->  {self.becomes}"
 
 
 class LeaveOutStatement(Operator):

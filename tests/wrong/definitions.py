@@ -1119,3 +1119,31 @@ class ReplacedClientIsForgotten(Client):
             await super().__aexit__(*exc)
 
     white_box = talking(Talk)
+
+
+@breaks(CALL_ON_THE_WIRE_IS_LEFT_ALONE)
+class UnreadableIsNothing(Client):
+    """An answer that is no result is handed out as nothing."""
+
+    class OtherIncarnation(Incarnation):
+        async def call(self, definition, arguments):
+            try:
+                return await super().call(definition, arguments)
+            except CallFailed as failed:
+                if isinstance(failed.__cause__, ValueError):
+                    return None
+                raise
+
+    white_box = talking(type("Talk", (Conversation,), {"incarnation_type": OtherIncarnation}))
+
+
+@breaks(DEFINITION_HOLDS_DATA_AND_NO_CLIENT)
+class NameIsWhateverIsThere(Client):
+    """The name of a tool is not looked at."""
+
+    @staticmethod
+    def freeze(listed):
+        named = definition_of({**listed, "name": str(listed["name"]) or "a"})
+        return named and SimpleNamespace(name=listed["name"], listed=named.listed, canonical=named.canonical)
+
+    white_box = freezing(freeze)

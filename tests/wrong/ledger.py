@@ -447,3 +447,14 @@ class EveryIdIsAnAnswer(Client):
             return read, write
 
     white_box = WhiteBox(request_ledger=Ledger)
+
+
+@breaks(REQUEST_OF_NO_CALL_IS_RECORDED)
+class EveryRequestIsAnAttempt(Client):
+    """Requests that match no call are counted as a first attempt."""
+
+    class Ledger(RequestLedger):
+        def records(self, call=None):
+            return [replace(record, attempt=record.attempt or 1) for record in super().records(call)]
+
+    white_box = WhiteBox(request_ledger=Ledger)

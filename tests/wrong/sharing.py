@@ -374,3 +374,14 @@ class FailedEntriesStay(Client):
             pass
 
     white_box = talking(Talk)
+
+
+@breaks(NOTICE_ON_ANY_CLIENT_IS_FOR_ALL)
+class LongListIsOfAnyMoment(Client):
+    """A listing is not asked what has happened since it began; only a shared list guards itself."""
+
+    class Talk(Conversation):
+        def overtaken(self, served, flight):
+            return False
+
+    white_box = WhiteBox(conversation=conversation_of(Talk))
