@@ -101,6 +101,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def trust(self, address: Any, thread: threading.Thread) -> None:
         """Rely on a server to say nothing by itself while its thread waits, and to be asked in this process.
 
+        What is written must reach the other end at once: its sockets are to have TCP_NODELAY.
+
         Args:
             address: Where it listens, as the sockets that are connected to it name their peer.
             thread: Where its event loop runs, already started.

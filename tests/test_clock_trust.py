@@ -18,7 +18,9 @@ class Shouting:
 
     def __init__(self) -> None:
         self.loop = asyncio.SelectorEventLoop()
-        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.listen()
         self.address = self.socket.getsockname()
         self.thread = threading.Thread(target=self.loop.run_until_complete, args=(self.serve(),), daemon=True)
         self.over = asyncio.Event()
