@@ -135,6 +135,16 @@ class TestLoopback(WayOverHttp):
 
         assert not self.play(main)
 
+    def test_answers_on_a_connection_that_is_used_again_are_not_overtaken_by_time(self) -> None:
+        async def main() -> float:
+            async with self.way() as (_, way), http.AsyncClient(timeout=0.001) as client:
+                for _ in range(20):
+                    reply = await client.post(way.url, json=INITIALIZE, headers=ACCEPT)
+                    assert "serverInfo" in reply.text
+                return asyncio.get_running_loop().time()
+
+        assert self.play(main) == 0.0
+
     def test_it_serves_a_loop_in_real_time(self) -> None:
         async def main() -> list[str]:
             async with self.way() as (_, way), session(way.url) as client:

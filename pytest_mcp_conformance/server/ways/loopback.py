@@ -90,7 +90,11 @@ class _Serving:
         self._home = Home()
         self._here = asyncio.get_running_loop()
         self._ended = asyncio.Event()
-        self._socket = socket.create_server((HOST, 0))
+        # asyncio has each piece leave at once only on a socket that names its protocol; one that the kernel
+        # keeps back for some milliseconds would be overtaken by virtual time.
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        self._socket.bind((HOST, 0))
+        self._socket.listen()
         self.port: int = self._socket.getsockname()[1]
         self._loop = asyncio.SelectorEventLoop()
         self._stop = asyncio.Event()
