@@ -84,6 +84,7 @@ class _Serving:
     def __init__(self, engine: HttpEngine) -> None:
         self._engine = engine
         self._home = Home()
+        self._protocol = self._uvicorn()
         here = asyncio.get_running_loop()
         self._ended = asyncio.Event()
         # asyncio has each piece leave at once only on a socket that names its protocol; one that the kernel
@@ -99,23 +100,8 @@ class _Serving:
         if isinstance(here, VirtualLoop):
             here.trust((HOST, self.port), self._thread)
 
-    async def stop(self) -> None:
-        """Close every socket, and wait for the thread."""
-        self._loop.call_soon_threadsafe(self._stop.set)
-        with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._ended.wait(), PATIENCE)
-        self._thread.join(PATIENCE)
-        if self._thread.is_alive():
-            raise ConformanceError(f"the {self._thread.name} did not end within {PATIENCE:g} s")
-
-    def _run(self) -> None:
-        try:
-            self._loop.run_until_complete(self._serve())
-        finally:
-            self._loop.close()
-            self._home.call(self._ended.set)
-
-    async def _serve(self) -> None:
+    def _uvicorn(self) -> Callable[[], asyncio.Protocol]:
+        """What makes the protocol of each connection. uvicorn's own server looks round ten times a second."""
         from uvicorn import Config  # heavy, and only wanted here
         from uvicorn.protocols.http.h11_impl import H11Protocol
         from uvicorn.server import ServerState
@@ -134,11 +120,26 @@ class _Serving:
         )
         config.load()
         self._state = ServerState()
+        return lambda: H11Protocol(config, self._state, {}, self._loop)
 
-        def protocol() -> asyncio.Protocol:
-            return H11Protocol(config, self._state, {}, self._loop)
+    async def stop(self) -> None:
+        """Close every socket, and wait for the thread."""
+        self._loop.call_soon_threadsafe(self._stop.set)
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), PATIENCE)
+        self._thread.join(PATIENCE)
+        if self._thread.is_alive():
+            raise ConformanceError(f"the {self._thread.name} did not end within {PATIENCE:g} s")
 
-        server = await self._loop.create_server(protocol, sock=self._socket)
+    def _run(self) -> None:
+        try:
+            self._loop.run_until_complete(self._serve())
+        finally:
+            self._loop.close()
+            self._home.call(self._ended.set)
+
+    async def _serve(self) -> None:
+        server = await self._loop.create_server(self._protocol, sock=self._socket)
         await self._stop.wait()
         server.close()
         for connection in list(self._state.connections):
