@@ -6,6 +6,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 
 from pytest_mcp_conformance.adapters import sdk_major
+from tests import coverage
 from tests.matrix import PACKAGED, broken_by, packaged
 from tests.pages import REFERENCE, kill_matrix, rule_pages
 from tests.wrong import WRONG
@@ -23,7 +24,14 @@ def main() -> None:
     with ProcessPoolExecutor() as workers:
         names = [wrong.name for wrong in WRONG]
         kills = dict(zip(names, workers.map(rules_broken_by, names, chunksize=4), strict=True))
-    pages = {**rule_pages(), REFERENCE / "kill-matrix.md": kill_matrix(kills), PACKAGED: packaged()}
+        places = list(coverage.places())
+        found = dict(zip(places, workers.map(coverage.said, *zip(*places, strict=True)), strict=True))
+    pages = {
+        **rule_pages(),
+        REFERENCE / "kill-matrix.md": kill_matrix(kills),
+        REFERENCE / "coverage.md": coverage.page(found),
+        PACKAGED: packaged(),
+    }
     for path, text in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         changed = not path.exists() or path.read_text(encoding="utf-8") != text

@@ -13,7 +13,7 @@ from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
 from tests.matrix import ROOT
 from tests.wrong import WRONG
 
-__all__ = ["REFERENCE", "kill_matrix", "mutants_page", "rule_pages", "written_kills"]
+__all__ = ["REFERENCE", "coverage_page", "kill_matrix", "mutants_page", "rule_pages", "written_kills"]
 
 REFERENCE = ROOT / "docs" / "reference"
 
@@ -58,6 +58,11 @@ def kill_matrix(kills: Mapping[str, tuple[str, ...]]) -> str:
     ]
     page = _templates.get_template("kill-matrix.md")
     return page.render(rows=rows, judged=judged, kills=kills, areas=areas)
+
+
+def coverage_page(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[Scenario, Sequence[str]]]) -> str:
+    """The page on the ways in: the columns are ways and eras, a row has a cell for each."""
+    return _templates.get_template("coverage.md").render(columns=columns, rows=rows)
 
 
 def mutants_page(tallies: Sequence[Any]) -> tuple[Path, str]:

@@ -61,6 +61,8 @@ def test_a_session_opens_with_initialize_and_ends_with_delete():
         pytest.param(post(b"{"), 400, -32700, id="no JSON"),
         pytest.param(post([LIST]), 400, -32600, id="a batch"),
         pytest.param(post({"jsonrpc": "2.0", "id": 1}), 400, -32600, id="no message"),
+        pytest.param(post({**LIST, "id": [1]}), 400, -32600, id="an id that is none"),
+        pytest.param(post({**LIST, "id": None}), 400, -32600, id="an id that is null"),
         pytest.param(post(LIST, content_type="text/plain"), 415, None, id="another media type"),
         pytest.param(post(LIST, accept="application/json"), 406, None, id="takes no events"),
         pytest.param(post(LIST, accept=None), 406, None, id="takes nothing"),

@@ -101,7 +101,11 @@ def message_of(request: Request) -> Message:
         message = json.loads(request.body)
     except ValueError:
         raise Refusal(error_reply(400, None, PARSE_ERROR, "Parse error")) from None
-    if not isinstance(message, dict) or not ({"method", "result", "error"} & message.keys()):
+    if (
+        not isinstance(message, dict)
+        or not ({"method", "result", "error"} & message.keys())
+        or not isinstance(message.get("id", 0), str | int | float)
+    ):
         raise Refusal(error_reply(400, None, INVALID_REQUEST, "The body is no JSON-RPC message"))
     return message
 

@@ -88,6 +88,7 @@ class _Serving:
     def __init__(self, engine: HttpEngine) -> None:
         self._engine = engine
         self._home = Home()
+        self._protocol = self._uvicorn()
         self._here = asyncio.get_running_loop()
         self._ended = asyncio.Event()
         # asyncio has each piece leave at once only on a socket that names its protocol; one that the kernel
@@ -98,7 +99,6 @@ class _Serving:
         self.port: int = self._socket.getsockname()[1]
         self._loop = asyncio.SelectorEventLoop()
         self._stop = asyncio.Event()
-        self._connections: Collection[Any] = ()
         self._looking: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name=f"scripted server on {self.port}", daemon=True)
         self._thread.start()
@@ -128,7 +128,7 @@ class _Serving:
         async def look() -> None:
             with suppress(NeverQuiet):
                 await settle()
-                sockets = [each.transport.get_extra_info("socket") for each in self._connections]
+                sockets = [each.transport.get_extra_info("socket") for each in self._state.connections]
                 if not any(under_way(each.fileno()) for each in sockets):
                     quiet.set()
 
@@ -145,6 +145,28 @@ class _Serving:
         return quiet.wait(GLANCE)
 
     # -- its life ------------------------------------------------------------------------------------------
+
+    def _uvicorn(self) -> Callable[[], asyncio.Protocol]:
+        """What makes the protocol of each connection. uvicorn's own server looks round ten times a second."""
+        from uvicorn import Config  # heavy, and only wanted here
+        from uvicorn.protocols.http.h11_impl import H11Protocol
+        from uvicorn.server import ServerState
+
+        config = Config(
+            self._answer,
+            interface="asgi3",
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=FOR_EVER,
+        )
+        config.load()
+        self._state = ServerState()
+        return lambda: H11Protocol(config, self._state, {}, self._loop)
 
     async def stop(self) -> None:
         """Close every socket, and wait for the thread."""
@@ -164,30 +186,7 @@ class _Serving:
             self._home.call(self._ended.set)
 
     async def _serve(self) -> None:
-        from uvicorn import Config  # heavy, and only wanted here
-        from uvicorn.protocols.http.h11_impl import H11Protocol
-        from uvicorn.server import ServerState
-
-        config = Config(
-            self._answer,
-            interface="asgi3",
-            http="h11",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            timeout_keep_alive=FOR_EVER,
-        )
-        config.load()
-        self._state = ServerState()
-        self._connections = self._state.connections
-
-        def protocol() -> asyncio.Protocol:
-            return H11Protocol(config, self._state, {}, self._loop)
-
-        server = await self._loop.create_server(protocol, sock=self._socket)
+        server = await self._loop.create_server(self._protocol, sock=self._socket)
         await self._stop.wait()
         server.close()
         for connection in list(self._state.connections):

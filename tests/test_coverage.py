@@ -1,0 +1,49 @@
+"""Every scenario over every way in, against the reference: the same verdicts, and the page of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_mcp_conformance.adapters import bundled, sdk_major
+from tests.coverage import ROWS, page, places, said
+from tests.pages import REFERENCE
+
+PAGE = (REFERENCE / "coverage.md").read_text(encoding="utf-8")
+SPOKEN = bundled()["reference"].claims.eras or ()
+OVER_OTHERS = [place for place in places() if place[1] in SPOKEN and place[2] != "memory"]
+
+
+def written():
+    """The cells of the page, by scenario, era and way in."""
+    header, _, *rows = [line for line in PAGE.splitlines() if line.startswith("|")]
+    columns = [tuple(reversed(cell.split())) for cell in header.split("|")[3:-1]]
+    found = {}
+    for row in rows:
+        name, _, *cells = [cell.strip() for cell in row.split("|")[1:-1]]
+        for (era, way), cell in zip(columns, cells, strict=True):
+            if cell:
+                found[name.strip("`"), era, way] = cell
+    return found
+
+
+WRITTEN = written()
+
+
+@pytest.mark.skipif(sdk_major() < 2, reason="mcp 1.x speaks one era; the page is about both")
+def test_the_page_is_fresh():
+    assert set(WRITTEN) == set(places()), "stale: run tox -e docs"
+    assert page(WRITTEN) == PAGE, "stale: run tox -e docs"
+    assert set(WRITTEN.values()) <= {"kept", "left out"}
+
+
+@pytest.mark.parametrize("place", OVER_OTHERS, ids="-".join)
+def test_the_verdicts_are_those_of_the_page(place):
+    assert said(*place) == WRITTEN[place], (
+        "another verdict than the page's, or docs/reference/coverage.md is stale"
+    )
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_scenario_that_is_played_over_memory_says_the_same_over_other_ways(name):
+    verdicts = {era: {WRITTEN[name, era, way] for way in ROWS[name].ways} for era in ROWS[name].eras}
+    assert all(said <= {"kept"} or said <= {"left out"} or "left out" in said for said in verdicts.values())
