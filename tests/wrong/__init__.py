@@ -16,6 +16,7 @@ from tests.wrong import (
     lifetimes,
     marker,
     notices,
+    pages,
     pagination,
     polling,
     pool,
@@ -32,6 +33,7 @@ WRONG: tuple[Wrong, ...] = tuple(
     for area in (
         caching,
         lifetimes,
+        pages,
         polling,
         pagination,
         notices,
