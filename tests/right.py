@@ -5,16 +5,21 @@ They keep the rules of which the reference makes no claim, and others in another
 
 from __future__ import annotations
 
+from pytest_mcp_conformance.contract.caching import (
+    EACH_PAGE_HAS_ITS_OWN_LIFETIME,
+    MULTI_ROUND_ANSWERS_ARE_NOT_CACHED,
+    POLLING_SPREADS_AND_BACKS_OFF,
+)
 from tests.wrong._answering import Answers
 from tests.wrong._pages import KeepsPages
 from tests.wrong._polling import EVERY, Polls
-from tests.wrong._wrong import made
+from tests.wrong._wrong import breaks
 
 __all__ = ["RIGHT"]
 
 RIGHT = (
-    made("keeps_pages", KeepsPages, snapshot_lists=False),
-    made("answers", Answers, answers_input=True),
-    made("polls", Polls, polls=EVERY),
+    breaks(EACH_PAGE_HAS_ITS_OWN_LIFETIME, snapshot_lists=False)(KeepsPages).adapter,
+    breaks(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED, answers_input=True)(Answers).adapter,
+    breaks(POLLING_SPREADS_AND_BACKS_OFF, polls=EVERY)(Polls).adapter,
 )
-"""Their adapters."""
+"""Their adapters, named after the rule that they are about."""

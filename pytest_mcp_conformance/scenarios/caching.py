@@ -131,11 +131,13 @@ async def refetch_fails(server: ScriptedServer, connect: Connect, how: str) -> N
             server.fails("tools/list")
         else:
             server.gives("tools/list", {"tools": "nonsense"})
-        await wrapper.make_stale(may_fail=True)
+        way = await wrapper.make_stale(may_fail=True)
         with check(FAILED_REFETCH_EMPTIES_NOTHING):
             served = await wrapper.try_names()
             assert served in (None, ["a", "old"], ["a", "new"])
         reached(server.ledger.listings(since=mark), "no second listing reached the server")
+        if way == "refresh":  # it has said that it failed, and the user asks once more
+            await wrapper.make_stale()
         with check(FAILED_REFETCH_EMPTIES_NOTHING):
             assert await wrapper.names() == ["a", "new"]
 
@@ -241,7 +243,9 @@ async def equal_lists_at_once(server: ScriptedServer, connect: Connect, who: str
             before = len(gate.held)  # asked by the wrapper itself, for the notice
             lists = [wrapper.start_listing() for _ in range(3)]
             await server.settle()
-            reached(gate.held, "no listing reached the server")
+            if not gate.held:
+                leave_out(EQUAL_LISTS_SHARE_ONE_FETCH, "has a new list before anybody asks for it")
+                return
             with check(EQUAL_LISTS_SHARE_ONE_FETCH):
                 asked = len(gate.held) - before
                 assert asked <= 1, f"{asked} tools/list for three lists asked for at once"

@@ -34,6 +34,7 @@ async def overtaken_listing(server: ScriptedServer, connect: Connect, order: str
         await says_changed(server, first.wrapper, connect, settled=order == "settled")
         first.late.release()
     wrapper = await first.ended()
+    await wrapper.react()
     with check(OVERTAKEN_LISTING_IS_DISCARDED):
         assert await wrapper.names() == ["a", "new"]
 
@@ -52,6 +53,7 @@ async def overtaken_refetch(server: ScriptedServer, connect: Connect) -> None:
                 fetch = wrapper.start("refresh")
             else:
                 await says_changed(server, wrapper, connect)
+                await wrapper.react()
                 fetch = wrapper.start_listing()
             late = await gate.arrived()
             server.has_tools("third")
@@ -59,6 +61,7 @@ async def overtaken_refetch(server: ScriptedServer, connect: Connect) -> None:
             await says_changed(server, wrapper, connect)
             late.release()
         await fetch.ended()
+        await wrapper.react()
         with check(OVERTAKEN_LISTING_IS_DISCARDED):
             assert await wrapper.names() == ["third"]
 

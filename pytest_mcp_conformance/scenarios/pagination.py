@@ -75,7 +75,8 @@ async def empty_cursor(server: ScriptedServer, connect: Connect) -> None:
     async with connect(server) as wrapper:
         with check(EMPTY_CURSOR_IS_FOLLOWED):
             assert await wrapper.names() == ["a", "b"]
-            assert [frame.params.get("cursor") for frame in server.ledger.listings()] == [None, ""]
+            asked = [frame.params.get("cursor") for frame in server.ledger.listings()]
+            assert asked[:2] == [None, ""]
 
 
 @scenario(EMPTY_CURSOR_STILL_ENDS_THE_WALK)
@@ -176,7 +177,8 @@ async def odd_page_sizes(server: ScriptedServer, connect: Connect) -> None:
     async with connect(server) as wrapper:
         with check(NO_PAGE_SIZE_ENDS_THE_WALK):
             names = await wrapper.names()
-            assert len(server.ledger.listings()) == len(sizes)
+            asked = [frame.params.get("cursor") for frame in server.ledger.listings()]
+            assert asked[: len(sizes)] == [None, "c2", "c3", "c4", "c5"]
             assert len(names) == sum(sizes)
 
 
@@ -192,7 +194,7 @@ async def second_page_fails(server: ScriptedServer, connect: Connect) -> None:
         server.answers("a", 1)
         mark = server.ledger.mark
         server.fails("tools/list", when=lambda request: "cursor" in request.params)
-        await wrapper.make_stale(may_fail=True)
+        way = await wrapper.make_stale(may_fail=True)
         with check(BROKEN_WALK_IS_A_FAILED_LIST):
             served = await wrapper.try_names()
             assert served in (None, ["a", "old"], ["a", "new"])
@@ -206,6 +208,8 @@ async def second_page_fails(server: ScriptedServer, connect: Connect) -> None:
             if not server.ledger.listings(since=again):
                 with check(BROKEN_WALK_IS_A_FAILED_LIST):
                     assert outcome.ok, f"an answer that the kept listing allows: {outcome}"
+        if way == "refresh":  # it has said that it failed, and the user asks once more
+            await wrapper.make_stale()
         with check(BROKEN_WALK_IS_A_FAILED_LIST):
             assert await wrapper.names() == ["a", "new"]
 

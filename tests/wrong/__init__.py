@@ -24,6 +24,7 @@ from tests.wrong import (
     lifetimes,
     marker,
     notices,
+    pages,
     pagination,
     polling,
     pool,
@@ -42,6 +43,7 @@ WRONG: tuple[Wrong, ...] = tuple(
     for area in (
         caching,
         lifetimes,
+        pages,
         polling,
         pagination,
         notices,

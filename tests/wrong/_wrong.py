@@ -15,7 +15,7 @@ from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.adapters.reference import CLAIMS, LIMIT, wrapper_of
 from pytest_mcp_conformance.contract import Adapter, Dial, Rule, Wrapper, adapter
 
-__all__ = ["Wrong", "breaks", "made"]
+__all__ = ["Wrong", "breaks"]
 
 
 @dataclass(frozen=True)
@@ -61,35 +61,28 @@ def breaks(rule: Rule, *, lazy: bool = False, **claims: Any) -> Callable[[type[R
     def declare(client_type: type[ReferenceClient]) -> Wrong:
         words = re.sub(r"(?<!^)(?=[A-Z])", "_", client_type.__name__).lower()
         name = f"{rule.id.lower().replace('-', '_')}_{words}"
+        claimed = replace(CLAIMS, lazy_connect=lazy, **claims)
+
+        @adapter(name, version="wrong", claims=claimed, shared=_fresh)
+        async def play(dial: Dial, shared: Shared) -> AsyncIterator[Wrapper]:
+            client: Any = client_type(
+                lambda: client.open_streams(),
+                era=dial.era,
+                timeout=LIMIT,
+                clock=dial.clock,
+                on_log=lambda message: client.heard.append(str(message.data)),
+            )
+            client.dial, client.shared, client.heard = dial, shared, []
+            client.open_streams = partial(streams_of, dial)
+            client.enter()
+            try:
+                if not lazy:
+                    await client.connect()
+                yield wrapper_of(client, client.heard, client.white_box)
+            finally:
+                await client.close()
+
         inside = client_type.__dict__.get("white_box") is not None
-        return Wrong(
-            name, rule, (client_type.__doc__ or "").strip(), made(name, client_type, lazy, **claims), inside
-        )
+        return Wrong(name, rule, (client_type.__doc__ or "").strip(), play, inside)
 
     return declare
-
-
-def made(name: str, client_type: type[ReferenceClient], lazy: bool = False, **claims: Any) -> Adapter:
-    """A subclass of the reference as an adapter; arguments as for `breaks`."""
-    claimed = replace(CLAIMS, lazy_connect=lazy, **claims)
-
-    @adapter(name, version="wrong", claims=claimed, shared=_fresh)
-    async def play(dial: Dial, shared: Shared) -> AsyncIterator[Wrapper]:
-        client: Any = client_type(
-            lambda: client.open_streams(),
-            era=dial.era,
-            timeout=LIMIT,
-            clock=dial.clock,
-            on_log=lambda message: client.heard.append(str(message.data)),
-        )
-        client.dial, client.shared, client.heard = dial, shared, []
-        client.open_streams = partial(streams_of, dial)
-        client.enter()
-        try:
-            if not lazy:
-                await client.connect()
-            yield wrapper_of(client, client.heard, client.white_box)
-        finally:
-            await client.close()
-
-    return play
