@@ -27,10 +27,18 @@ class Opener:
         self._task = asyncio.get_running_loop().create_task(self._work(), name="opener")
 
     async def enter(self, entering: Coroutine[Any, Any, Any]) -> Any:
-        """Run `entering` in the one task; gives what it gives, raises what it raises."""
+        """Run `entering` in the one task; gives what it gives, raises what it raises.
+
+        Raises:
+            NeverOpened: What was entered before has cancelled that task.
+        """
         entered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._asked.put_nowait((entering, entered))
-        return await entered
+        await asyncio.wait({entered, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        if not entered.done():
+            entering.close()
+            raise NeverOpened("the task that opens was cancelled by what it opened before")
+        return entered.result()
 
     async def end(self) -> None:
         """End the task."""
@@ -42,6 +50,9 @@ class Opener:
             entering, entered = await self._asked.get()
             try:
                 entered.set_result(await entering)
+            except asyncio.CancelledError:
+                entered.cancel()
+                raise
             except BaseException as raised:
                 entered.set_exception(raised)
 

@@ -133,6 +133,14 @@ def test_a_call_is_answered_by_what_the_schema_asks_for(server):
     assert client.ask("tools/call", {"name": "unknown"})["error"]["code"] == -32602
 
 
+def test_a_result_may_carry_meta():
+    server = ScriptedServer()
+    server.has_tools("a")
+    server.answers("a", meta={"cost": 2})
+    client = Client(server).hand_shake()
+    assert client.ask("tools/call", {"name": "a"})["result"]["_meta"] == {"cost": 2}
+
+
 def test_answers_are_scripted_by_value_by_shape_and_by_failure(server):
     server.has_tools(tool("a", "integer"))
     client = Client(server)
