@@ -12,6 +12,7 @@ from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed
 from pytest_mcp_conformance.scenarios._needs import missing_verbs
 from pytest_mcp_conformance.scenarios._owner import Opener
+from pytest_mcp_conformance.scenarios._scenario import HTTP
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import NotReached, ScriptedServer
 from pytest_mcp_conformance.server.ways.dial import ScriptedDial
@@ -55,6 +56,16 @@ class Connect:
         self._clock = clock
         self._shared = shared
         self.ways = ways
+
+    @property
+    def transport(self) -> str:
+        """The way in of this play."""
+        return self.ways.transport
+
+    @property
+    def tells_of_a_loss(self) -> bool:
+        """Whether a client learns at once that its connection is lost; over HTTP the next answer tells."""
+        return self.transport not in HTTP
 
     @property
     def claims(self) -> Claims:

@@ -19,7 +19,7 @@ from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
-from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
+from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.scenarios._steps import definition, edit
 from pytest_mcp_conformance.scenarios._verbs import perform
 from pytest_mcp_conformance.server import ABSENT, HOUR_MS, V1, V2, ScriptedServer
@@ -199,7 +199,7 @@ async def listing_after_a_new_connection(server: ScriptedServer, connect: Connec
         elif how == "reconnect" and wrapper.has("reconnect"):
             await wrapper.verb("reconnect")
             await _lists_anew(server, wrapper)
-        elif how == "dropped" and connect.ways.transport in HTTP:
+        elif how == "dropped" and not connect.tells_of_a_loss:
             leave_out(
                 LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION, "over HTTP the next answer tells of a loss"
             )

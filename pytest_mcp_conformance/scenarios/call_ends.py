@@ -95,6 +95,9 @@ async def _slow_answer(server: ScriptedServer, wrapper: Holder, method: str, lat
 async def failure_below_a_call(server: ScriptedServer, connect: Connect, what: str) -> None:
     """The server answers a call with an error; or the transport breaks, which cancels whoever entered it."""
     server.has_tools(*V1)
+    if what == "transport_breaks" and connect.transport != "memory":
+        leave_out(PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL, "only streams over memory break from within")
+        return
     server.brittle = Brittle() if what == "transport_breaks" else None
 
     async with connect(server) as wrapper:

@@ -15,7 +15,7 @@ from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
-from pytest_mcp_conformance.scenarios._scenario import scenario
+from pytest_mcp_conformance.scenarios._scenario import NOT_HTTP, scenario
 from pytest_mcp_conformance.scenarios._steps import arrives_or_ends, cannot_give_up, give_up
 from pytest_mcp_conformance.server import V1, ScriptedServer
 from pytest_mcp_conformance.server.connection import Connection
@@ -83,7 +83,9 @@ def _clashes(server: ScriptedServer) -> list[str]:
     return found
 
 
-@scenario(LATE_ANSWER_HARMS_NOTHING, variants=("caller", "timeout"))
+@scenario(
+    LATE_ANSWER_HARMS_NOTHING, variants=("caller", "timeout"), ways=NOT_HTTP
+)  # there its stream has ended
 async def answer_to_a_call_given_up(server: ScriptedServer, connect: Connect, by: str) -> None:
     """A call is given up and another one is out, when the answer to the first arrives after all."""
     server.has_tools(*V1)

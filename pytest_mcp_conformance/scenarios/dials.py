@@ -92,6 +92,9 @@ async def dial_given_up(server: ScriptedServer, connect: Connect, of: str) -> No
     if needed is not None and not connect.claims.makes(needed):
         leave_out(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, needed)
         return
+    if of == "redial" and not connect.tells_of_a_loss:
+        leave_out(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, "over HTTP the next answer tells of a loss")
+        return
     for _ in range(3):
         if of == "connect":
             await _gives_up_connects(server, connect)

@@ -42,6 +42,7 @@ async def storm_of_notices(server: ScriptedServer, connect: Connect, order: str)
             for n in range(STORM):
                 server.has_tools(f"change_{n}")
                 await server.notify_list_changed(settled=order == "settled")
+            await server.settle()  # all of them have been heard before the walk may go on
         await _ended(verb)
         await server.settle()
         await wrapper.react()

@@ -74,6 +74,13 @@ class Session(Line):
         found = [s for s in self.listening if s.reader is not None or s.name or not self._listened]
         return found[-1] if found else None
 
+    def give_up(self, message: Message) -> None:
+        """End the stream of the request that a client's notice cancels: no answer will come on it."""
+        if message.get("method") == "notifications/cancelled":
+            stream = self.answers.pop((message.get("params") or {}).get("requestId"), None)
+            if stream is not None:
+                stream.end()
+
     def listen(self) -> Stream:
         """The stream for a new GET."""
         if self._listened:
@@ -141,6 +148,7 @@ class Sessions:
         principal = self._engine.principal_of(request)
         if "id" not in message or "method" not in message:
             session.connection.receive(message, request.headers, principal)
+            session.give_up(message)
             return Reply(202)
         stream = session.answers[message["id"]] = session.stream()
         session.connection.receive(message, request.headers, principal)
