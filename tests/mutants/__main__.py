@@ -61,6 +61,11 @@ class Tally:
     trouble: tuple[str, ...]
 
     @property
+    def survivors(self) -> int:
+        """How many change behaviour, and were not noticed."""
+        return self.mutants - self.equivalent - self.killed
+
+    @property
     def share(self) -> float:
         """How many of those that change behaviour are killed, between 0 and 1."""
         return self.killed / (self.mutants - self.equivalent)
@@ -109,8 +114,8 @@ def main() -> None:
         tallies.append(found)
         trouble += found.trouble
         console.print(
-            f"{file}: {found.mutants} mutants, {found.equivalent} equivalent, {found.killed} killed: "
-            f"{found.share:.1%}"
+            f"{file}: {found.mutants} mutants, {found.equivalent} equivalent, {found.killed} killed, "
+            f"{found.survivors} survive: {found.share:.1%}"
         )
         if found.share < ENOUGH:
             trouble.append(f"{file}: {found.share:.1%} of what changes behaviour, and {ENOUGH:.0%} is owed")

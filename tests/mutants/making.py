@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import ndiff
+from difflib import SequenceMatcher
 from typing import Any
 
 import parso
@@ -143,7 +143,12 @@ def _is_program(code: str) -> bool:
 
 
 def _change(text: str, code: str) -> tuple[str, str]:
-    """The lines that went and those that came, each on one line."""
-    diff = list(ndiff(text.splitlines(), code.splitlines()))
-    went, came = ((" ".join(each[2:].strip() for each in diff if each[0] == sign)) for sign in "-+")
-    return went, came
+    """The lines that went and those that came, each without indentation and on one line."""
+    before, after = text.splitlines(), code.splitlines()
+    went, came = [], []
+    for tag, start, end, place, until in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag != "equal":
+            went += before[start:end]
+            came += after[place:until]
+    was, becomes = (" ".join(filter(None, map(str.strip, lines))) for lines in (went, came))
+    return was, becomes

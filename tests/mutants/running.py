@@ -14,7 +14,7 @@ from tests.mutants.making import Mutant
 
 __all__ = ["judged"]
 
-WORKERS = 2
+WORKERS = os.cpu_count() or 1
 
 
 def judged(mutants: Iterable[Mutant], areas: tuple[str, ...]) -> Iterator[tuple[Mutant, str]]:
