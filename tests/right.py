@@ -5,21 +5,41 @@ They keep the rules of which the reference makes no claim, and others in another
 
 from __future__ import annotations
 
+from mcp_conformance_reference.errors import ListFailed
+from mcp_conformance_reference.walk import Walk
+
 from pytest_mcp_conformance.contract.caching import (
     EACH_PAGE_HAS_ITS_OWN_LIFETIME,
     MULTI_ROUND_ANSWERS_ARE_NOT_CACHED,
     POLLING_SPREADS_AND_BACKS_OFF,
 )
+from pytest_mcp_conformance.contract.pagination import REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE
 from tests.wrong._answering import Answers
+from tests.wrong._client import Client
 from tests.wrong._pages import KeepsPages
 from tests.wrong._polling import EVERY, Polls
 from tests.wrong._wrong import breaks
 
 __all__ = ["RIGHT"]
 
+
+class StartsOverOnce(Client):
+    """A walk whose cursor is refused is begun once more."""
+
+    class walk_type(Walk):
+        async def listing(self):
+            try:
+                return await super().listing()
+            except ListFailed as error:
+                if error.code is None:
+                    raise
+                return await super().listing()
+
+
 RIGHT = (
     breaks(EACH_PAGE_HAS_ITS_OWN_LIFETIME, snapshot_lists=False)(KeepsPages).adapter,
     breaks(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED, answers_input=True)(Answers).adapter,
     breaks(POLLING_SPREADS_AND_BACKS_OFF, polls=EVERY)(Polls).adapter,
+    breaks(REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE)(StartsOverOnce).adapter,
 )
 """Their adapters, named after the rule that they are about."""
