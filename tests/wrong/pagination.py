@@ -181,7 +181,7 @@ class LooksBeforeTheLastPage(Client):
 
 def _asks_now(tools, flight):
     """Have a walk count as one that asks for its first page now."""
-    flight.leaves(flight.connection, tools._invalidations)
+    flight.leaves(flight.connection, tools.listed.generation)
 
 
 @breaks(REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE)

@@ -137,7 +137,7 @@ class MarkIsClearedBeforeTheRefresh(Client):
 
     class tool_list_type(ToolList):
         async def fetch(self, flight):
-            self._kept_at = self._invalidations
+            self.listed.stale = False
             return await super().fetch(flight)
 
 
@@ -152,9 +152,10 @@ class BothLoadsAppend(Client):
 
         def write(self, flight, listing):
             if flight.found_nothing and self.newest is not None:
-                listing = replace(listing, definitions=self.newest.definitions + listing.definitions)
-            self.keep(listing)
-            return self.newest
+                before = self.newest.listing.definitions
+                listing = replace(listing, definitions=before + listing.definitions)
+            self.keep(flight, listing)
+            return self.listed
 
 
 @breaks(CHANGE_BEFORE_THE_ACKNOWLEDGMENT_IS_NOT_MISSED)
