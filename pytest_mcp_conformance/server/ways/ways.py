@@ -10,6 +10,7 @@ from pytest_mcp_conformance.server.ways.stdio import StdioWay
 
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.script import ScriptedServer
+    from pytest_mcp_conformance.server.ways.http import HttpEngine
     from pytest_mcp_conformance.server.ways.in_process import InProcess
     from pytest_mcp_conformance.server.ways.loopback import Loopback
 
@@ -46,11 +47,18 @@ class Ways:
 
     def url_of(self, server: ScriptedServer, principal: str | None, headers: Mapping[str, str]) -> str:
         """The address of `server`, at which `headers` stand for `principal` from now on."""
-        way = self._addresses.get(server)
-        if way is None:
-            way = self._addresses[server] = _address(self.transport, server)
+        way = self._address_of(server)
         way.dialled(principal, headers)
         return way.url
+
+    def engine(self, server: ScriptedServer) -> HttpEngine:
+        """What answers at the address of `server`, with its settings, for a script that is about HTTP.
+
+        Raises:
+            AdapterError: This run plays over another way in.
+        """
+        self.must_give("url")
+        return self._address_of(server).engine
 
     def command_of(self, server: ScriptedServer, principal: str | None) -> Sequence[str]:
         """The argv of a stdio server that is `server`, for `principal`."""
@@ -58,6 +66,11 @@ class Ways:
         if way is None:
             way = self._commands[server, principal] = StdioWay(server, principal)
         return way.command
+
+    def _address_of(self, server: ScriptedServer) -> InProcess | Loopback:
+        if server not in self._addresses:
+            self._addresses[server] = _address(self.transport, server)
+        return self._addresses[server]
 
     def idle(self) -> set[int]:
         """The numbers of the connections of which the client holds nothing open now."""
