@@ -83,7 +83,6 @@ LOST_SESSION_IS_REPLACED = Rule(
     ),
     needs=frozenset({"http"}),
     eras=HANDSHAKE,
-    untested="needs streamable HTTP; this version plays over memory only",
     reports=(issue("google/adk-python", 6822), issue("sparfenyuk/mcp-proxy", 149)),
 )
 
@@ -381,7 +380,6 @@ SESSION_HEADERS_RIDE_ON_EVERY_REQUEST = Rule(
     if_broken=("set both headers on GET and DELETE too", "do not join a repeated id header into one value"),
     needs=frozenset({"http"}),
     eras=HANDSHAKE,
-    untested="needs streamable HTTP; this version plays over memory only",
 )
 
 FALLBACK_FITS_ANY_OLD_SERVER = Rule(

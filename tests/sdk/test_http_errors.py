@@ -120,3 +120,18 @@ def test_a_dial_that_fails_raises_at_once(way: Way, fault: Fault) -> None:
         assert str(leaf) == "Server returned an error response"
     else:
         assert "401" in str(leaf)
+
+
+@handshake_ways
+@pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
+def test_a_session_id_that_comes_in_two_headers_is_sent_back_as_another_one(way: Way, twice: bool) -> None:
+    peer = HttpPeer([[tool("a")]], names_twice=twice)
+
+    async def life() -> None:
+        async with way.connect(peer) as user:
+            await user.listing()
+
+    run(life)
+    ((headers, _),) = peer.came("tools/list")
+    named = headers["mcp-session-id"]
+    assert named == ("the-session, the-session" if twice else "the-session"), GONE
