@@ -146,7 +146,6 @@ HTTP_ERROR_BELONGS_TO_ITS_REQUEST = Rule(
         "do not tear the session down for one request",
     ),
     needs=frozenset({"http"}),
-    untested="needs streamable HTTP; this version plays over memory only",
     reports=(
         issue("modelcontextprotocol/python-sdk", 1010),
         issue("modelcontextprotocol/python-sdk", 2047),
