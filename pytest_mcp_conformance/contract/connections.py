@@ -359,7 +359,6 @@ CUT_ANSWER_IS_RESUMED = Rule(
     ),
     needs=frozenset({"http", "clock"}),
     eras=HANDSHAKE,
-    untested="needs streamable HTTP; this version plays over memory only",
     reports=(
         issue("modelcontextprotocol/python-sdk", 2398),
         issue("modelcontextprotocol/typescript-sdk", 2509),

@@ -52,7 +52,7 @@ async def http_errors_to_calls(server: ScriptedServer, connect: Connect) -> None
             assert outcome.ok, f"the next call: {outcome}"
             assert wrapper.same_connections(before), "an HTTP error to one call took the connection with it"
         if not outcome.ok:
-            server.drop()  # what an HTTP error has ended cannot be left in good order, which is no second fault
+            server.drop()  # what was ended so cannot be left in good order, which is no second fault
 
 
 def _statuses(outcome: Outcome) -> set[int]:

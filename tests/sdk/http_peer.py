@@ -147,11 +147,11 @@ class HttpPeer(Peer, http.AsyncBaseTransport):
         return http.Response(200, headers=headers, stream=body)
 
 
-def status(code: int, error: str = "") -> Fault:
+def status(code: int, error: str = "", number: int = -32602) -> Fault:
     """A response with this status, and with a JSON-RPC error for a body where there is a text."""
     if not error:
         return lambda request: http.Response(code, text="scripted")
-    body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32602, "message": error}}
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": number, "message": error}}
     return lambda request: http.Response(code, json=body)
 
 
