@@ -12,10 +12,12 @@ from mcp_conformance_reference import CallFailed, ConnectionLost, ReferenceClien
 from mcp_conformance_reference.overhttp import HttpClient, http_streams
 
 from pytest_mcp_conformance.clock import run
-from pytest_mcp_conformance.server import ScriptedServer
+from pytest_mcp_conformance.server import ScriptedServer, tool
 from pytest_mcp_conformance.server.ways.http import Reply, Request
 from pytest_mcp_conformance.server.ways.in_process import InProcess
-from tests.server.http_clients import every_era
+from tests.server.http_clients import MODERN, every_era
+
+modern_only = pytest.mark.skipif(not MODERN, reason="mcp 1.x does not speak the modern era")
 
 
 @asynccontextmanager
@@ -174,3 +176,52 @@ def test_tries_to_resume_an_answer_are_bounded(how: str) -> None:
             return tries
 
     assert play(main) == HttpClient.max_tries
+
+
+@modern_only
+def test_annotated_arguments_go_into_headers_by_the_newest_listing() -> None:
+    async def main() -> None:
+        async with scene("modern") as (server, engine, client):
+            for header in ("Region", "Area"):
+                server.has_tools(annotated(header))
+                await client.refresh()
+                await client.call_tool("a", {"x": "Zürich"})
+                sent = engine.exchanged[-1].request.headers
+                assert sent[f"mcp-param-{header.lower()}"] == "=?base64?WsO8cmljaA==?="
+                assert sum(name.startswith("mcp-param-") for name in sent) == 1
+
+    play(main)
+
+
+@modern_only
+def test_a_tool_whose_annotation_is_no_header_is_left_out_with_a_reason() -> None:
+    async def main() -> None:
+        async with scene("modern") as (server, _, client):
+            server.has_tools("b", annotated("no header"))
+            await client.refresh()
+            assert await client.names() == ["b"]
+            ((entry, reason),) = await client.left_out()
+            assert entry["name"] == "a"
+            assert "'no header'" in reason
+
+    play(main)
+
+
+def test_in_the_handshake_era_an_annotation_means_nothing() -> None:
+    async def main() -> None:
+        async with scene() as (server, engine, client):
+            server.has_tools(annotated("no header"))
+            await client.refresh()
+            assert await client.names() == ["a"]
+            await client.call_tool("a", {"x": "y"})
+            assert not [
+                name for name in engine.exchanged[-1].request.headers if name.startswith("mcp-param-")
+            ]
+
+    play(main)
+
+
+def annotated(header: str) -> dict[str, Any]:
+    """The tool `a`, whose argument goes into a header."""
+    schema = {"type": "object", "properties": {"x": {"type": "string", "x-mcp-header": header}}}
+    return tool("a", inputSchema=schema)
