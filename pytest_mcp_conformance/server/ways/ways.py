@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pytest_mcp_conformance.contract import GIVES, AdapterError
@@ -14,7 +15,18 @@ if TYPE_CHECKING:
     from pytest_mcp_conformance.server.ways.in_process import InProcess
     from pytest_mcp_conformance.server.ways.loopback import Loopback
 
-__all__ = ["Ways"]
+__all__ = ["Ways", "not_installed"]
+
+_LIBRARY = {"http": "respx", "loopback": "uvicorn"}
+"""The library of the extra `http` that each way in stands on."""
+
+
+def not_installed(way: str) -> str:
+    """What is missing for a way in, and how to get it; empty where nothing is."""
+    library = _LIBRARY.get(way)
+    if library is None or find_spec(library) is not None:
+        return ""
+    return f"{way} needs {library}: pip install 'pytest-mcp-conformance[http]'"
 
 
 class Ways:
