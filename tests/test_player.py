@@ -13,6 +13,7 @@ from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
 
+HEADERS = next(scenario for scenario in CATALOGUE if scenario.name == "headers_of_a_session")
 OVERTAKEN = next(scenario for scenario in CATALOGUE if scenario.name == "overtaken_listing")
 WRONG_TYPE = next(scenario for scenario in CATALOGUE if scenario.name == "answer_of_the_wrong_type")
 HANDSHAKE = Claims(eras=("handshake",))
@@ -330,10 +331,23 @@ async def _asks_for_a_url(dial):
     ],
 )
 def test_an_adapter_of_the_wrong_shape_is_named_with_its_place(shape, said):
-    played = play(WRONG_TYPE, of("odd", shape), era="handshake")
+    played = play(WRONG_TYPE, of("odd", shape), era="handshake", way="memory")
     assert said in played.adapter_error
     assert "adapter 'odd' at " in played.adapter_error
     assert "test_player.py:" in played.adapter_error
+
+
+@pytest.mark.parametrize(
+    ("ways", "verdict"),
+    [(("memory", "http"), Verdict.NOT_CLAIMED), (("http",), Verdict.NOT_TESTABLE)],
+    ids=["and another", "alone"],
+)
+def test_a_way_in_whose_library_is_missing_says_what_to_install(monkeypatch, ways, verdict):
+    monkeypatch.setattr("pytest_mcp_conformance.server.ways.ways.find_spec", lambda name: None)
+    subject = of("over_http", does_nothing, Claims(transports=ways))
+    played = play(HEADERS, subject, era="handshake", variant="once")
+    assert (played.way, played.judgements[0].verdict) == ("http", verdict)
+    assert "pip install 'pytest-mcp-conformance[http]'" in played.judgements[0].detail
 
 
 def test_a_tool_without_a_name_is_an_error_of_the_adapter():

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from pytest_mcp_conformance.contract import Dial
 
-__all__ = ["streams_of"]
+__all__ = ["OverHttp", "sdk_http", "streams_of"]
+
+OverHttp = Callable[[str, dict[str, str]], AbstractAsyncContextManager[tuple[Any, Any]]]
+"""Opens a (read, write) pair to a URL, with these headers on every request."""
 
 
 @asynccontextmanager
-async def streams_of(dial: Dial) -> AsyncIterator[tuple[Any, Any]]:
-    """The SDK's (read, write) pair over the way in of this run, with the principal's headers over HTTP."""
+async def sdk_http(url: str, headers: dict[str, str]) -> AsyncIterator[tuple[Any, Any]]:
+    """The SDK's own transport over the SDK's own HTTP client."""
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared._httpx_utils import create_mcp_http_client
+
+    async with (
+        create_mcp_http_client(headers=headers) as client,
+        streamable_http_client(url, http_client=client) as (read, write, *_),
+    ):
+        yield read, write
+
+
+@asynccontextmanager
+async def streams_of(dial: Dial, over_http: OverHttp = sdk_http) -> AsyncIterator[tuple[Any, Any]]:
+    """The SDK's (read, write) pair over the way in of this run, with the principal's headers over HTTP.
+
+    Args:
+        dial: The way in.
+        over_http: Opens it where that is over HTTP.
+    """
     if dial.transport == "memory":
         async with dial.streams() as pair:
             yield pair
@@ -24,11 +45,5 @@ async def streams_of(dial: Dial) -> AsyncIterator[tuple[Any, Any]]:
         async with stdio_client(StdioServerParameters(command=command, args=arguments)) as pair:
             yield pair
     else:
-        from mcp.client.streamable_http import streamable_http_client
-        from mcp.shared._httpx_utils import create_mcp_http_client
-
-        async with (
-            create_mcp_http_client(headers=dial.headers) as client,
-            streamable_http_client(dial.url, http_client=client) as (read, write, *_),
-        ):
-            yield read, write
+        async with over_http(dial.url, dial.headers) as pair:
+            yield pair

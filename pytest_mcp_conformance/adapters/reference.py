@@ -16,6 +16,7 @@ from mcp_conformance_reference.generations import ListingGenerations, listings_o
 from mcp_conformance_reference.keys import key_of
 from mcp_conformance_reference.ledger import RequestLedger
 from mcp_conformance_reference.marker import mark_params, take_marker
+from mcp_conformance_reference.overhttp import http_streams
 from mcp_conformance_reference.pool import ConnectionPool
 from mcp_conformance_reference.sharing import SharedDefinitions
 
@@ -50,7 +51,7 @@ def conversation_of(kind: type[Conversation]) -> Any:
 
     def make(dial: Dial, **how: Any) -> Conversation:
         era: Any = "modern" if dial.era == "modern" else "handshake"
-        return kind(lambda: streams_of(dial), era=era, now=dial.clock.monotonic, **how)
+        return kind(lambda: streams_of(dial, http_streams), era=era, now=dial.clock.monotonic, **how)
 
     return make
 
@@ -86,7 +87,7 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     heard: list[str] = []
     era: Any = dial.era
     client = ReferenceClient(
-        lambda: streams_of(dial),
+        lambda: streams_of(dial, http_streams),
         era=era,
         timeout=LIMIT,
         clock=dial.clock,

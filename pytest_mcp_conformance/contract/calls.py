@@ -298,7 +298,6 @@ HEADER_MISMATCH_IS_ANSWERED_BY_ONE_RETRY = Rule(
     ),
     needs=frozenset({"http"}),
     eras=MODERN,
-    untested="needs streamable HTTP; this version plays over memory only",
     reports=(
         issue("modelcontextprotocol/python-sdk", 3483),
         issue("modelcontextprotocol/typescript-sdk", 2327),
@@ -322,7 +321,6 @@ HEADERS_MIRROR_THE_CALL_ON_EVERY_PATH = Rule(
     ),
     needs=frozenset({"http"}),
     eras=MODERN,
-    untested="needs streamable HTTP; this version plays over memory only",
     reports=(
         issue("modelcontextprotocol/typescript-sdk", 2327),
         issue("modelcontextprotocol/python-sdk", 3483),

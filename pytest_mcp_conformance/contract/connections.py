@@ -83,7 +83,6 @@ LOST_SESSION_IS_REPLACED = Rule(
     ),
     needs=frozenset({"http"}),
     eras=HANDSHAKE,
-    untested="needs streamable HTTP; this version plays over memory only",
     reports=(issue("google/adk-python", 6822), issue("sparfenyuk/mcp-proxy", 149)),
 )
 
@@ -147,7 +146,6 @@ HTTP_ERROR_BELONGS_TO_ITS_REQUEST = Rule(
         "do not tear the session down for one request",
     ),
     needs=frozenset({"http"}),
-    untested="needs streamable HTTP; this version plays over memory only",
     reports=(
         issue("modelcontextprotocol/python-sdk", 1010),
         issue("modelcontextprotocol/python-sdk", 2047),
@@ -361,7 +359,6 @@ CUT_ANSWER_IS_RESUMED = Rule(
     ),
     needs=frozenset({"http", "clock"}),
     eras=HANDSHAKE,
-    untested="needs streamable HTTP; this version plays over memory only",
     reports=(
         issue("modelcontextprotocol/python-sdk", 2398),
         issue("modelcontextprotocol/typescript-sdk", 2509),
@@ -381,7 +378,6 @@ SESSION_HEADERS_RIDE_ON_EVERY_REQUEST = Rule(
     if_broken=("set both headers on GET and DELETE too", "do not join a repeated id header into one value"),
     needs=frozenset({"http"}),
     eras=HANDSHAKE,
-    untested="needs streamable HTTP; this version plays over memory only",
 )
 
 FALLBACK_FITS_ANY_OLD_SERVER = Rule(

@@ -40,7 +40,6 @@ HEADERS_RIDE_ON_ALL_TRAFFIC = Rule(
         "refuse a header per call that cannot be applied",
     ),
     needs=frozenset({"isolates_principals", "http"}),
-    untested="needs streamable HTTP; this version plays over memory only",
     reports=(issue("microsoft/agent-framework", 7305),),
 )
 

@@ -72,7 +72,6 @@ INVALID_HEADER_ANNOTATION_DROPS_ONLY_ITS_TOOL = Rule(
     if_broken=("check each tool's annotations by themselves", "do not fail the listing for one tool"),
     needs=frozenset({"http"}),
     eras=MODERN,
-    untested="needs streamable HTTP; this version plays over memory only",
 )
 
 ORDER_IS_KEPT_AND_NAMES_COME_ONCE = Rule(

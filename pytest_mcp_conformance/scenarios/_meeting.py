@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pytest_mcp_conformance.contract import ERAS, Adapter
+from pytest_mcp_conformance.contract import ERAS, Adapter, ways_of
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import reached
 from pytest_mcp_conformance.scenarios._scenario import Scenario
 from pytest_mcp_conformance.server import ScriptedServer
+from pytest_mcp_conformance.server.ways.ways import not_installed
 
 __all__ = ["FIRST_MEETING", "refusal"]
 
@@ -29,7 +30,7 @@ def refusal(
     """Why scenarios of `era` are not played against `adapter`, and whether that is the wrapper's good right.
 
     An era that the adapter does not declare is its good right to refuse, as long as it speaks the other one;
-    so is a way in.
+    so is a way in. So is one whose library is not installed, as long as it can be met over another one.
 
     Args:
         adapter: Whom to meet.
@@ -46,6 +47,9 @@ def refusal(
     taken = adapter.claims.transports
     if taken is not None and way not in taken:
         return True, f"transports: the adapter declares {' and '.join(taken)} only"
+    missing = not_installed(way)
+    if missing:
+        return not all(not_installed(other) for other in ways_of(adapter)), missing
     reason = meet(adapter, era, way)
     if not reason:
         return True, ""

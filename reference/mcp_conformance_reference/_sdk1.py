@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, Literal
@@ -58,6 +59,7 @@ class Session:
         client_info: dict[str, Any],
         log_level: str | None,
         capabilities: dict[str, Any],
+        input_schema_of: Callable[[str], Any],
     ) -> None:
         self._session = _ClientSession(read, write, client_info=_types.Implementation(**client_info))
         self.era: Literal["handshake", "modern"] = "handshake"

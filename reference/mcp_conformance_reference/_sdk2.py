@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Literal
 
@@ -30,10 +31,12 @@ class Session:
         client_info: dict[str, Any],
         log_level: str | None,
         capabilities: dict[str, Any],
+        input_schema_of: Callable[[str], Any],
     ) -> None:
         self._client_info = client_info
         self._capabilities = capabilities
         self._log_level = log_level
+        self._input_schema_of = input_schema_of
         self._dispatcher = _dispatcher.JSONRPCDispatcher(read, write)
         self._session = _session.ClientSession(
             dispatcher=self._dispatcher, client_info=_types.Implementation(**client_info)
@@ -100,6 +103,9 @@ class Session:
             headers[_inbound.MCP_METHOD_HEADER] = method
             if isinstance(name := params.get(_inbound.NAME_BEARING_METHODS.get(method)), str):
                 headers[_inbound.MCP_NAME_HEADER] = _inbound.encode_header_value(name)
+                if method == "tools/call" and (schema := self._input_schema_of(name)) is not None:
+                    annotated = _inbound.x_mcp_header_map(schema)
+                    headers |= _inbound.mcp_param_headers(annotated, params.get("arguments", {}))
         # The client says by itself what it gives up: the same way for both majors, and never twice.
         options = {"cancel_on_abandon": False, "headers": headers}
         result: dict[str, Any] = await self._dispatcher.send_raw_request(method, params, options)

@@ -49,6 +49,7 @@ class Connection:
         exchange: The requests that are out on it.
         subscription: Its listen stream, which is begun in the modern era alone.
         finished: Set when the owner task has left everything.
+        input_schema_of: Gives the input schema of a tool as it is known now, for the headers of its calls.
     """
 
     def __init__(self, open_streams: OpenStreams, settings: Settings, hears: Hears) -> None:
@@ -56,6 +57,7 @@ class Connection:
         self.settings = settings
         self.finished = anyio.Event()
         self.session: SdkSession
+        self.input_schema_of: Callable[[str], Any] = lambda name: None
         self.exchange = settings.parts.exchange_type(settings, lambda: self.session, self.lost_by)
         self.subscription = settings.parts.subscription_type(settings, self.exchange)
         self._open_streams = open_streams
@@ -168,6 +170,7 @@ class Connection:
             client_info=self.settings.client_info,
             log_level=self.settings.wanted_log_level,
             capabilities=self.settings.capabilities,
+            input_schema_of=lambda name: self.input_schema_of(name),
         )
 
     async def watch(self) -> None:

@@ -92,6 +92,11 @@ class Definition:
         """Whether an output schema was declared."""
         return self.output_schema is not None
 
+    @property
+    def names_headers(self) -> bool:
+        """Whether the entry holds the annotation by which arguments go into HTTP headers, wherever in it."""
+        return '"x-mcp-header"' in self.text
+
     def differences(self, other: Definition) -> Iterator[str]:
         """The names of the fields in which two definitions of one tool differ, sorted."""
         mine, others = self.listed, other.listed

@@ -46,7 +46,9 @@ class Life:
 
     def make_connection(self) -> Connection:
         """A new connection, not yet opened."""
-        return self._settings.parts.connection_type(self._open_streams, self._settings, self.notices)
+        connection = self._settings.parts.connection_type(self._open_streams, self._settings, self.notices)
+        connection.input_schema_of = self.tools.input_schema_of
+        return connection
 
     def tools_changed(self, connection: Connection) -> None:
         """The server said that its tools changed. On a replaced connection it has no say any more."""

@@ -14,6 +14,7 @@ let one malformed tool take down a whole listing. So requests go out raw and res
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple, Protocol
@@ -25,6 +26,7 @@ __all__ = [
     "RpcError",
     "SdkSession",
     "frame_of",
+    "header_fault",
     "is_session_lost",
     "open_session",
     "rpc_error",
@@ -94,6 +96,7 @@ def open_session(
     client_info: dict[str, Any],
     log_level: str | None,
     capabilities: dict[str, Any] | None = None,
+    input_schema_of: Callable[[str], Any] = lambda name: None,
 ) -> SdkSession:
     """A session over one stream pair, not yet entered.
 
@@ -103,10 +106,17 @@ def open_session(
         client_info: `name` and `version` of this client.
         log_level: In the modern era, ask for log messages of this level and above; None for none.
         capabilities: In the modern era, what this client says that it can answer.
+        input_schema_of: Gives the input schema of a tool as it is known now, whose annotated arguments calls
+            repeat in HTTP headers; None where none are annotated.
     """
     module = import_module(f"mcp_conformance_reference._sdk{MAJOR}")
     session: SdkSession = module.Session(
-        read, write, client_info=client_info, log_level=log_level, capabilities=capabilities or {}
+        read,
+        write,
+        client_info=client_info,
+        log_level=log_level,
+        capabilities=capabilities or {},
+        input_schema_of=input_schema_of,
     )
     return session
 
@@ -125,6 +135,12 @@ def frame_of(item: Any) -> Frame | None:
         params=params if isinstance(params, dict) else {},
         error_code=getattr(fields.get("error"), "code", None),
     )
+
+
+def header_fault(input_schema: Any) -> str | None:
+    """What is wrong with the `x-mcp-header` annotations of a modern tool, None where nothing is."""
+    fault: str | None = import_module("mcp.shared.inbound").find_invalid_x_mcp_header(input_schema)
+    return fault
 
 
 def rpc_error(error: BaseException) -> RpcError | None:

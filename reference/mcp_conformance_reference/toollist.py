@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from itertools import count
+from typing import Any
 
 from mcp_conformance_reference.connection import Connection
 from mcp_conformance_reference.definitionlist import DefinitionList
@@ -189,6 +190,11 @@ class ToolList:
     def ever_promised(self, name: str) -> bool:
         """Whether a tool of this name was ever listed with an output schema."""
         return name in self._ever_promised
+
+    def input_schema_of(self, name: str) -> Any:
+        """The input schema of a tool by the newest listing, None where it annotates no argument."""
+        known = self.listed.definition(name)
+        return None if known is None or not known.names_headers else known.listed["inputSchema"]
 
     def refuse(self, why: ClientClosed) -> None:
         """End the walks under way, and whoever waits for them."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from mcp_conformance_reference.connection import Connection
 from mcp_conformance_reference.definitions import Definition, definition_of
 from mcp_conformance_reference.errors import ListFailed, RequestFailed, WalkUnbounded
+from mcp_conformance_reference.sdk import header_fault
 from mcp_conformance_reference.settings import Settings
 
 __all__ = ["LeftOut", "Listing", "Page", "Walk"]
@@ -163,11 +164,19 @@ class Walk:
     def read_entry(self, entry: Any) -> Definition | LeftOut:
         """Freeze one entry; one that is no tool takes nothing else down."""
         try:
-            return definition_of(entry)
+            known = definition_of(entry)
+            fault = self.header_fault(known)
+            return known if fault is None else LeftOut(entry, fault)
         except ValueError as error:
             return LeftOut(entry, str(error))
         except RecursionError:
             return LeftOut(entry, "it is nested too deeply")
+
+    def header_fault(self, known: Definition) -> str | None:
+        """Why a tool's annotations of headers cannot be used: a modern client leaves such a tool out."""
+        if not known.names_headers or self._connection.session.era == "handshake":
+            return None
+        return header_fault(known.listed["inputSchema"])
 
     def expiry(self, pages: list[Page]) -> float | None:
         """When the listing lapses: with the first page to lapse; never by time in the handshake era."""

@@ -59,12 +59,14 @@ class HttpPeer(Peer, http.AsyncBaseTransport):
 
     `faults` says what is done instead of answering requests of a JSON-RPC method, or of `GET` and `DELETE`.
     With `numbered` each event has an id, `retry_ms` is told, and a GET by the last id goes on with a stream.
+    With `names_twice` the answer to `initialize` names the session in two headers that are the same.
     `requests` are what came in, oldest first: HTTP method, JSON-RPC method, headers, and when.
     """
 
     faults: dict[str, Fault] = field(default_factory=dict)
     numbered: bool = False
     retry_ms: int | None = None
+    names_twice: bool = False
     requests: list[tuple[str, str, dict[str, str], float]] = field(default_factory=list)
     bodies: dict[Any, Body] = field(default_factory=dict)
     sent_frames: dict[Any, list[bytes]] = field(default_factory=dict)
@@ -139,17 +141,17 @@ class HttpPeer(Peer, http.AsyncBaseTransport):
         return body
 
     def _stream(self, body: Body, method: str) -> Any:
-        headers = {"content-type": "text/event-stream"}
+        headers = [("content-type", "text/event-stream")]
         if method == "initialize":
-            headers["mcp-session-id"] = SESSION
+            headers += [("mcp-session-id", SESSION)] * (2 if self.names_twice else 1)
         return http.Response(200, headers=headers, stream=body)
 
 
-def status(code: int, error: str = "") -> Fault:
+def status(code: int, error: str = "", number: int = -32602) -> Fault:
     """A response with this status, and with a JSON-RPC error for a body where there is a text."""
     if not error:
         return lambda request: http.Response(code, text="scripted")
-    body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32602, "message": error}}
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": number, "message": error}}
     return lambda request: http.Response(code, json=body)
 
 

@@ -10,7 +10,18 @@ import pytest
 from tests.sdk.clock import run
 from tests.sdk.http_peer import Fault, HttpPeer, http, hung_up, refused, status
 from tests.sdk.peer import tool
-from tests.sdk.users import CLIENT, GONE, SECOND, SESSION, Way, every_way, first_only, second_only
+from tests.sdk.users import (
+    CLIENT,
+    GONE,
+    MODERN_CLIENT,
+    MODERN_SESSION,
+    SECOND,
+    SESSION,
+    Way,
+    every_way,
+    first_only,
+    second_only,
+)
 
 handshake_ways = pytest.mark.parametrize("way", [SESSION, CLIENT])
 
@@ -120,3 +131,29 @@ def test_a_dial_that_fails_raises_at_once(way: Way, fault: Fault) -> None:
         assert str(leaf) == "Server returned an error response"
     else:
         assert "401" in str(leaf)
+
+
+@second_only
+@pytest.mark.parametrize("way", [MODERN_SESSION, MODERN_CLIENT])
+def test_a_call_that_is_refused_for_its_headers_is_sent_again_by_the_client_and_not_by_the_session(
+    way: Way,
+) -> None:
+    came = run(calls_under, way, status(400, "Header mismatch", -32020), heals=False)
+    assert came.errors == ["Header mismatch"]
+    calls, listings = len(came.peer.came("tools/call")), len(came.peer.came("tools/list"))
+    assert (calls, listings) == ((2, 2) if way.client == "client" else (1, 1)), GONE
+
+
+@handshake_ways
+@pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
+def test_a_session_id_that_comes_in_two_headers_is_sent_back_as_another_one(way: Way, twice: bool) -> None:
+    peer = HttpPeer([[tool("a")]], names_twice=twice)
+
+    async def life() -> None:
+        async with way.connect(peer) as user:
+            await user.listing()
+
+    run(life)
+    ((headers, _),) = peer.came("tools/list")
+    named = headers["mcp-session-id"]
+    assert named == ("the-session, the-session" if twice else "the-session"), GONE

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from mcp_conformance_reference import ReferenceClient
+from mcp_conformance_reference.overhttp import http_streams
 
 from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.adapters.reference import CLAIMS, LIMIT, wrapper_of
@@ -73,7 +74,7 @@ def breaks(rule: Rule, *, lazy: bool = False, **claims: Any) -> Callable[[type[R
                 on_log=lambda message: client.heard.append(str(message.data)),
             )
             client.dial, client.shared, client.heard = dial, shared, []
-            client.open_streams = partial(streams_of, dial)
+            client.open_streams = partial(streams_of, dial, http_streams)
             client.enter()
             try:
                 if not lazy:

@@ -61,11 +61,18 @@ class Reply:
         status: The status code.
         headers: The header fields.
         body: What follows; `Body(…)` takes any asynchronous iterable of bytes.
+        again: Header fields that are sent beside these, as one that comes twice.
     """
 
     status: int
     headers: dict[str, str] = field(default_factory=dict)
     body: Body = field(default_factory=Whole)
+    again: Sequence[tuple[str, str]] = ()
+
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        """The header fields as they are sent, name and value."""
+        return [*self.headers.items(), *self.again]
 
     @classmethod
     def text(cls, status: int, text: str, **headers: str) -> Reply:

@@ -149,7 +149,7 @@ class _Board:
 
     def _response(self, core: Any, reply: Reply, reading: _Reading) -> Any:
         self._reading.append(reading)
-        fields = [(name.encode("ascii"), value.encode("latin-1")) for name, value in reply.headers.items()]
+        fields = [(name.encode("ascii"), value.encode("latin-1")) for name, value in reply.fields]
         return core.Response(
             reply.status, headers=fields, content=reading, extensions={"http_version": b"HTTP/1.1"}
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -233,7 +233,7 @@ class _Serving:
         """Pass the reply on as it comes. False when the connection is to be cut."""
         try:
             reply = await self._home.run(visit.reply)
-            await send(_start(reply.status, reply.headers))
+            await send(_start(reply.status, reply.fields))
             while (piece := await self._home.run(visit.piece)) is not None:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
         except ConnectionError:
@@ -263,10 +263,10 @@ async def _gone(receive: Callable[[], Awaitable[Event]]) -> None:
 
 
 async def _respond(send: Callable[[Event], Awaitable[None]], status: int, text: str) -> None:
-    await send(_start(status, {"content-type": "text/plain"}))
+    await send(_start(status, [("content-type", "text/plain")]))
     await send({"type": "http.response.body", "body": text.encode()})
 
 
-def _start(status: int, headers: Mapping[str, str]) -> Event:
-    fields = [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
-    return {"type": "http.response.start", "status": status, "headers": fields}
+def _start(status: int, fields: Iterable[tuple[str, str]]) -> Event:
+    headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in fields]
+    return {"type": "http.response.start", "status": status, "headers": headers}

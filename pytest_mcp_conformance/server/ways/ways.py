@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pytest_mcp_conformance.contract import GIVES, AdapterError
@@ -10,10 +11,22 @@ from pytest_mcp_conformance.server.ways.stdio import StdioWay
 
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.script import ScriptedServer
+    from pytest_mcp_conformance.server.ways.http import HttpEngine
     from pytest_mcp_conformance.server.ways.in_process import InProcess
     from pytest_mcp_conformance.server.ways.loopback import Loopback
 
-__all__ = ["Ways"]
+__all__ = ["Ways", "not_installed"]
+
+_LIBRARY = {"http": "respx", "loopback": "uvicorn"}
+"""The library of the extra `http` that each way in stands on."""
+
+
+def not_installed(way: str) -> str:
+    """What is missing for a way in, and how to get it; empty where nothing is."""
+    library = _LIBRARY.get(way)
+    if library is None or find_spec(library) is not None:
+        return ""
+    return f"{way} needs {library}: pip install 'pytest-mcp-conformance[http]'"
 
 
 class Ways:
@@ -46,11 +59,18 @@ class Ways:
 
     def url_of(self, server: ScriptedServer, principal: str | None, headers: Mapping[str, str]) -> str:
         """The address of `server`, at which `headers` stand for `principal` from now on."""
-        way = self._addresses.get(server)
-        if way is None:
-            way = self._addresses[server] = _address(self.transport, server)
+        way = self._address_of(server)
         way.dialled(principal, headers)
         return way.url
+
+    def engine(self, server: ScriptedServer) -> HttpEngine:
+        """What answers at the address of `server`, with its settings, for a script that is about HTTP.
+
+        Raises:
+            AdapterError: This run plays over another way in.
+        """
+        self.must_give("url")
+        return self._address_of(server).engine
 
     def command_of(self, server: ScriptedServer, principal: str | None) -> Sequence[str]:
         """The argv of a stdio server that is `server`, for `principal`."""
@@ -58,6 +78,11 @@ class Ways:
         if way is None:
             way = self._commands[server, principal] = StdioWay(server, principal)
         return way.command
+
+    def _address_of(self, server: ScriptedServer) -> InProcess | Loopback:
+        if server not in self._addresses:
+            self._addresses[server] = _address(self.transport, server)
+        return self._addresses[server]
 
     def idle(self) -> set[int]:
         """The numbers of the connections of which the client holds nothing open now."""

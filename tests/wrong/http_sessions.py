@@ -1,0 +1,71 @@
+"""Wrong wrappers of CONN that mistake the session of a server over streamable HTTP."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+
+from mcp_conformance_reference.overhttp import HttpClient
+from mcp_conformance_reference.sdk import MAJOR
+
+from pytest_mcp_conformance.contract.connections import (
+    LOST_SESSION_IS_REPLACED,
+    SESSION_HEADERS_RIDE_ON_EVERY_REQUEST,
+)
+from tests.wrong._http import ByHttp
+from tests.wrong._wrong import breaks
+
+http = import_module("httpx2" if MAJOR == 2 else "httpx")
+
+
+@breaks(LOST_SESSION_IS_REPLACED)
+class TiedToTheDeadSession(ByHttp):
+    """A session that is gone is an error like any other, each time anew."""
+
+    class client_type(HttpClient):
+        def error_of(self, request, response, body):
+            return {"code": -32600, "message": f"HTTP {response.status_code}"}
+
+
+@breaks(LOST_SESSION_IS_REPLACED)
+class NotFoundIsAToolsFault(ByHttp):
+    """What went wrong with a call is its result, whatever it was, and nothing follows from it."""
+
+    class client_type(HttpClient):
+        async def mended(self, request, response, message):
+            mended = await super().mended(request, response, message)
+            if message.get("method") != "tools/call":
+                return mended
+            said = json.loads(mended.content)
+            result = {"content": [{"type": "text", "text": said.pop("error")["message"]}], "isError": True}
+            return http.Response(200, json={**said, "result": result}, request=request)
+
+
+@breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)
+class GetAndDeleteGoWithout(ByHttp):
+    """The headers of the session are set where messages are posted."""
+
+    class client_type(HttpClient):
+        async def send(self, request, **how):
+            if request.method in ("GET", "DELETE"):
+                request.headers.pop("mcp-session-id", None)
+            return await super().send(request, **how)
+
+
+@breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)
+class VersionIsSaidOnce(ByHttp):
+    """The version is agreed on in the handshake, and not said again."""
+
+    class client_type(HttpClient):
+        async def send(self, request, **how):
+            request.headers.pop("mcp-protocol-version", None)
+            return await super().send(request, **how)
+
+
+@breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)
+class IdsAreJoined(ByHttp):
+    """A session id that comes in two headers is taken for one with a comma in it."""
+
+    class client_type(HttpClient):
+        def name_once(self, response):
+            pass
