@@ -330,7 +330,7 @@ async def _asks_for_a_url(dial):
     ],
 )
 def test_an_adapter_of_the_wrong_shape_is_named_with_its_place(shape, said):
-    played = play(WRONG_TYPE, of("odd", shape), era="handshake")
+    played = play(WRONG_TYPE, of("odd", shape), era="handshake", way="memory")
     assert said in played.adapter_error
     assert "adapter 'odd' at " in played.adapter_error
     assert "test_player.py:" in played.adapter_error

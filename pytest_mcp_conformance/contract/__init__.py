@@ -38,7 +38,7 @@ from ._outcome import MISSING, Outcome, outcome_of
 from ._rule import BOTH, HANDSHAKE, KIT, MODERN, MUST, SHOULD, Level, Rule, Source, issue, sdk, seed, spec
 from ._tool import Tool, tool_of, tools_of
 from ._verdict import Judgement, Played, Probe, Verdict, worst
-from ._ways import GIVES, ways_of
+from ._ways import GIVES, way_into, ways_of
 from ._wrapper import VERBS, Wrapper
 
 __all__ = [
@@ -86,6 +86,7 @@ __all__ = [
     "spec",
     "tool_of",
     "tools_of",
+    "way_into",
     "ways_of",
     "worst",
 ]

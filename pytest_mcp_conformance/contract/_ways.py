@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ._adapter import Adapter
 from ._claims import WAYS
 
-__all__ = ["GIVES", "ways_of"]
+__all__ = ["GIVES", "way_into", "ways_of"]
 
 GIVES = {
     "streams": ("memory",),
@@ -31,6 +31,12 @@ def ways_of(adapter: Adapter) -> tuple[str, ...]:
     if taken is None:
         taken = tuple(way for asked in _asked_for(adapter) for way in GIVES.get(asked, ())) or WAYS
     return tuple(way for way in WAYS if way in taken)
+
+
+def way_into(adapter: Adapter, open_to: Collection[str]) -> str:
+    """The first way in that `adapter` takes and a scenario is open to; where there is none, its first."""
+    taken = ways_of(adapter)
+    return next((way for way in taken if way in open_to), taken[0])
 
 
 def _asked_for(adapter: Adapter) -> Iterator[str]:

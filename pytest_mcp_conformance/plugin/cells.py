@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_mcp_conformance.contract import ERAS, RULES, WAYS, Adapter, ways_of
+from pytest_mcp_conformance.contract import ERAS, RULES, WAYS, Adapter, way_into, ways_of
 from pytest_mcp_conformance.plugin.options import Options
 from pytest_mcp_conformance.plugin.sources import Found
 
@@ -85,11 +85,10 @@ def way_of(scenario: Scenario, adapter: Adapter, wanted: str | None) -> str | No
         adapter: Whom it is played against.
         wanted: What `--mcp-transport` says.
     """
-    taken = ways_of(adapter)
     if wanted is not None:
+        taken = ways_of(adapter)
         return wanted if wanted in taken and wanted in scenario.ways else None
-    fitting = [way for way in taken if way in scenario.ways]
-    return (fitting or taken)[0]
+    return way_into(adapter, scenario.ways)
 
 
 def cells_of(scenario: Scenario, found: Iterable[Found], options: Options) -> list[Cell]:

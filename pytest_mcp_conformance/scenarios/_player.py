@@ -23,6 +23,7 @@ from pytest_mcp_conformance.contract import (
     Probe,
     Rule,
     Verdict,
+    way_into,
 )
 from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.contract._outcome import describe
@@ -57,7 +58,7 @@ def play(
     adapter: Adapter,
     *,
     era: str,
-    way: str = "memory",
+    way: str | None = None,
     variant: str = "",
     compare: bool = True,
 ) -> Played:
@@ -67,13 +68,14 @@ def play(
         scenario: What is played.
         adapter: Whom it is played against.
         era: `handshake` or `modern`.
-        way: The way in: `memory`, `http`, `stdio` or `loopback`.
+        way: The way in: `memory`, `http`, `stdio` or `loopback`; by default the first that both know.
         variant: One of the scenario's variants.
         compare: Where a rule is broken, play the scenario against the bare SDK as well.
 
     Returns:
         A verdict for each rule of the scenario, whatever the wrapper did.
     """
+    way = way_into(adapter, scenario.ways) if way is None else way
     played = Played(scenario.name, adapter.name, adapter.version, way, era, variant)
     try:
         legal, reason = refusal(adapter, era, way, _meet)
