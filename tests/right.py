@@ -10,9 +10,11 @@ from pytest_mcp_conformance.contract.caching import (
     MULTI_ROUND_ANSWERS_ARE_NOT_CACHED,
     POLLING_SPREADS_AND_BACKS_OFF,
 )
+from pytest_mcp_conformance.contract.notices import NOTICE_BELONGS_TO_THE_SUBSCRIPTION_IT_NAMES
 from tests.wrong._answering import Answers
 from tests.wrong._pages import KeepsPages
 from tests.wrong._polling import EVERY, Polls
+from tests.wrong._subscribing import Subscribes
 from tests.wrong._wrong import breaks
 
 __all__ = ["RIGHT"]
@@ -21,5 +23,6 @@ RIGHT = (
     breaks(EACH_PAGE_HAS_ITS_OWN_LIFETIME, snapshot_lists=False)(KeepsPages).adapter,
     breaks(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED, answers_input=True)(Answers).adapter,
     breaks(POLLING_SPREADS_AND_BACKS_OFF, polls=EVERY)(Polls).adapter,
+    breaks(NOTICE_BELONGS_TO_THE_SUBSCRIPTION_IT_NAMES)(Subscribes).adapter,
 )
 """Their adapters, named after the rule that they are about."""
