@@ -13,11 +13,13 @@ from pytest_mcp_conformance.contract.caching import (
     MULTI_ROUND_ANSWERS_ARE_NOT_CACHED,
     POLLING_SPREADS_AND_BACKS_OFF,
 )
+from pytest_mcp_conformance.contract.notices import NOTICE_BELONGS_TO_THE_SUBSCRIPTION_IT_NAMES
 from pytest_mcp_conformance.contract.pagination import REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE
 from tests.wrong._answering import Answers
 from tests.wrong._client import Client
 from tests.wrong._pages import KeepsPages
 from tests.wrong._polling import EVERY, Polls
+from tests.wrong._subscribing import Subscribes
 from tests.wrong._wrong import breaks
 
 __all__ = ["RIGHT"]
@@ -41,5 +43,6 @@ RIGHT = (
     breaks(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED, answers_input=True)(Answers).adapter,
     breaks(POLLING_SPREADS_AND_BACKS_OFF, polls=EVERY)(Polls).adapter,
     breaks(REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE)(StartsOverOnce).adapter,
+    breaks(NOTICE_BELONGS_TO_THE_SUBSCRIPTION_IT_NAMES)(Subscribes).adapter,
 )
 """Their adapters, named after the rule that they are about."""

@@ -241,7 +241,6 @@ CLOSE_IS_BOUNDED = Rule(
         "end the task that the limit gave up on, not only the waiting",
     ),
     needs=frozenset({"clock or stdio"}),
-    untested="needs streamable HTTP or stdio; this version plays over memory only",
     reports=(
         issue("modelcontextprotocol/python-sdk", 559),
         issue("PrefectHQ/fastmcp", 3947),

@@ -89,7 +89,6 @@ NOTICE_BELONGS_TO_THE_SUBSCRIPTION_IT_NAMES = Rule(
     ),
     needs=frozenset({"pools_connections or subscribe_resource", "stdio"}),
     eras=MODERN,
-    untested="needs stdio; this version plays over memory only",
 )
 
 STDIO_RECONNECT_LISTENS_AGAIN = Rule(
@@ -105,7 +104,6 @@ STDIO_RECONNECT_LISTENS_AGAIN = Rule(
     if_broken=("subscribe as a part of every dial, not once at set-up",),
     needs=frozenset({"redials", "stdio", "reacts_to_list_changed"}),
     eras=MODERN,
-    untested="needs stdio; this version plays over memory only",
 )
 
 END_OF_THE_STREAM_ENDS_TRUST_IN_THE_LIST = Rule(

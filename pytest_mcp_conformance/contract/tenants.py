@@ -115,7 +115,6 @@ STDIO_PRINCIPALS_GET_THEIR_OWN_CHILDREN = Rule(
         "refuse a principal that consists of headers",
     ),
     needs=frozenset({"isolates_principals", "stdio"}),
-    untested="needs stdio; this version plays over memory only",
 )
 
 QUESTIONS_REACH_THEIR_OWN_PRINCIPAL = Rule(

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from pytest_mcp_conformance.clock import Clock
+from pytest_mcp_conformance.clock import Clock, settle
 from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, NotSpoken, Rule, Wrapper
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed
@@ -94,6 +94,8 @@ class Connect:
         """Enter the adapter, whatever comes of it: `holder.error` says how the set-up failed."""
         holder = self.enter(server, principal, opener)
         await holder.opened()
+        if self.transport != "memory":
+            await settle()  # the last words of the handshake may still be under way
         self._look_at(holder)
         return holder
 

@@ -9,15 +9,17 @@ from copy import deepcopy
 from typing import Any
 
 from pytest_mcp_conformance.contract import Tool
+from pytest_mcp_conformance.contract._tool import tools_of
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
-from pytest_mcp_conformance.scenarios._judge import NotClaimed
+from pytest_mcp_conformance.scenarios._judge import NotClaimed, VerbFailed
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import Gate, Held, ScriptedServer
 
 __all__ = [
     "SAYS_CLOSED",
     "FirstListing",
+    "all_names",
     "arrives_or_ends",
     "cannot_give_up",
     "definition",
@@ -28,6 +30,9 @@ __all__ = [
     "says_changed",
 ]
 
+
+MOST_PAGES = 100
+"""No scenario that asks for pages one by one has as many."""
 
 SAYS_CLOSED = re.compile(
     r"clos|lost|terminat|disconnect|broken|not connected|eof|end of|reset|dead|gone|hung up|dropped|shut",
@@ -111,6 +116,25 @@ def cannot_give_up(wrapper: Holder, by: str) -> str:
 async def give_up(wrapper: Holder, call: Pending[Any], by: str) -> None:
     """Give up a call that is out: as its `caller`, or by waiting for the wrapper's own limit (`timeout`)."""
     await (call.cancel() if by == "caller" else call.ended(wrapper.patience))
+
+
+async def all_names(wrapper: Holder) -> list[str]:
+    """The names of the tools on all pages; who leaves pages to the user is asked for one after the other.
+
+    Raises:
+        VerbFailed: It raised or did not end, or the pages have no end.
+        NotClaimed: It hands out one page, and gives no way to the next.
+    """
+    if wrapper.claims.makes("follows_pages"):
+        return await wrapper.names()
+    names: list[str] = []
+    cursor = None
+    for _ in range(MOST_PAGES):
+        tools, cursor = await wrapper.verb("list_page", cursor)
+        names += [tool.name for tool in tools_of(tools)]
+        if cursor is None:
+            return names
+    raise VerbFailed(f"list_page still gives a cursor after {MOST_PAGES} pages: {cursor!r}")
 
 
 def definition(tool: Tool) -> dict[str, Any]:

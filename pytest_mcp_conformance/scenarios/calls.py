@@ -208,6 +208,7 @@ async def silent_server(server: ScriptedServer, connect: Connect, step: str) -> 
                 assert spent.seconds <= 1.5 * limit, (
                     f"connect ended after {spent.seconds:g} s; the limit is {limit:g} s"
                 )
+            await server.settle()  # an answer that crosses the farewell opens what nobody has heard of
         reached(server.connections, "nothing was dialled")
         return
     async with connect(server) as wrapper:

@@ -34,6 +34,9 @@ CAUSES = {
 }
 """How a dial fails, and what an error says of it."""
 
+REFUSES_BY_HANGING_UP = ("stdio", "loopback")
+"""The ways in over which nobody can refuse: the child ends at once, the socket was accepted before."""
+
 FOR_EVER = float("inf")
 EACH_ITS_OWN = "dials_per_operation: each verb has a connection of its own"
 
@@ -45,8 +48,11 @@ async def connect_that_fails(server: ScriptedServer, connect: Connect, how: str)
     Where the set-up asks for none of it, the first `list_tools` does.
     """
     server.has_tools(*V1)
+    cause = CAUSES[how]
     if how == "refused":
         server.refusing = True
+        if connect.ways.transport in REFUSES_BY_HANGING_UP:
+            cause = CAUSES["hung_up"]
     for method in ("tools/list",) if how == "first_listing" else HANDSHAKE_METHOD.values():
         if how == "hung_up":
             server.drops_on(method, times=FOR_EVER)
@@ -73,7 +79,7 @@ async def connect_that_fails(server: ScriptedServer, connect: Connect, how: str)
         said = "" if error is None else describe(error)
         ordinary = isinstance(error, Exception)
         assert ordinary, f"{step} raised {said}, which is no ordinary error"
-        tells = bool(CAUSES[how].search(said))
+        tells = bool(cause.search(said))
         assert tells, f"{step} raised {said}, which does not tell the cause"
     if connected:
         await holder.close()
@@ -107,7 +113,9 @@ async def dial_given_up(server: ScriptedServer, connect: Connect, of: str) -> No
                 await wrapper.list_tools()
                 server.drop()
                 await server.settle()
-            await _gives_up_verbs(server, wrapper)
+            await _gives_up_verbs(
+                server, wrapper, again=connect.tells_of_a_loss and wrapper.claims.makes("redials")
+            )
         left = server.ledger.open_connections()
         with check(CANCELLED_DIAL_LEAVES_NOTHING_OPEN):
             assert left == [], "connections that are open after the close"
@@ -123,6 +131,7 @@ async def _gives_up_connects(server: ScriptedServer, connect: Connect) -> None:
         await server.settle()
         first, second = connect.holders[-2:]
         await first.give_up()
+        await server.settle()  # an answer that crosses the farewell opens what nobody has heard of
         gate.open()
         gate.release_all()
         await server.settle()
@@ -136,6 +145,7 @@ async def _gives_up_connects(server: ScriptedServer, connect: Connect) -> None:
         connect.start(server)
         await gate.arrived()
         await connect.holders[-1].give_up()
+        await server.settle()
         gate.open()
         gate.release_all()
     await server.settle()
@@ -144,8 +154,8 @@ async def _gives_up_connects(server: ScriptedServer, connect: Connect) -> None:
         assert left == [], "connections that are open after every connect was given up or closed"
 
 
-async def _gives_up_verbs(server: ScriptedServer, wrapper: Holder) -> None:
-    """A call and a listing of one holder wait for a dial: both are given up, then the call alone."""
+async def _gives_up_verbs(server: ScriptedServer, wrapper: Holder, *, again: bool) -> None:
+    """A call and a listing of one holder wait for a dial: both are given up, and `again` the call alone."""
     for both in (True, False):
         with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
             call, listing = wrapper.start_call("old", "n1"), wrapper.start_listing()
@@ -154,6 +164,7 @@ async def _gives_up_verbs(server: ScriptedServer, wrapper: Holder) -> None:
             await call.cancel()
             if both:
                 await listing.cancel()
+            await server.settle()
             gate.open()
             gate.release_all()
             await server.settle()
@@ -163,7 +174,7 @@ async def _gives_up_verbs(server: ScriptedServer, wrapper: Holder) -> None:
                 assert names == ["a", "old"], "a dial was given up before"
                 live = len(server.ledger.open_connections())
                 assert live <= 1, f"{live} connections of one holder"
-        if not wrapper.claims.makes("redials"):
+        if not again:
             return
         server.drop()
         await server.settle()

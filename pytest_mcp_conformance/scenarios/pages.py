@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from pytest_mcp_conformance.contract import Rule
-from pytest_mcp_conformance.contract._tool import tools_of
 from pytest_mcp_conformance.contract.caching import (
     DEAD_CURSOR_DROPS_ALL_KEPT_PAGES,
     EACH_PAGE_HAS_ITS_OWN_LIFETIME,
@@ -17,14 +16,12 @@ from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import VerbFailed, check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
+from pytest_mcp_conformance.scenarios._steps import all_names
 from pytest_mcp_conformance.server import ABSENT, HOUR_MS, ScriptedServer
 
 SECOND_MS = 1_000
 
 FIRST_PAGE_ONLY = "lists the first page only, which is about PAG-1"
-
-MOST_PAGES = 10
-"""No scenario here has as many."""
 
 
 @scenario(STORED_ANSWER_SERVES_ONLY_THE_SAME_REQUEST)
@@ -35,7 +32,7 @@ async def cursor_that_names_another_page(server: ScriptedServer, connect: Connec
 
     async with connect(server) as wrapper:
         with check(STORED_ANSWER_SERVES_ONLY_THE_SAME_REQUEST):
-            names = await _all_names(wrapper)
+            names = await all_names(wrapper)
             if names == ["a"]:
                 leave_out(STORED_ANSWER_SERVES_ONLY_THE_SAME_REQUEST, FIRST_PAGE_ONLY)
                 return
@@ -46,7 +43,7 @@ async def cursor_that_names_another_page(server: ScriptedServer, connect: Connec
             await asyncio.sleep(1.0)
         else:
             await wrapper.make_stale()
-        names = await _all_names(wrapper)
+        names = await all_names(wrapper)
         if not server.ledger.listings(since=mark):
             leave_out(STORED_ANSWER_SERVES_ONLY_THE_SAME_REQUEST, "keeps the first page past its lifetime")
             return
@@ -67,7 +64,7 @@ async def one_page_lapses(server: ScriptedServer, connect: Connect, which: str) 
         server.pages(*changed)
         await asyncio.sleep(1.0)
         with check(EACH_PAGE_HAS_ITS_OWN_LIFETIME):
-            assert await _all_names(wrapper) == [name for page in changed for name in page]
+            assert await all_names(wrapper) == [name for page in changed for name in page]
 
 
 @scenario(SNAPSHOT_STARTS_OVER_WHEN_A_PAGE_IS_STALE)
@@ -112,13 +109,13 @@ async def cursor_of_a_kept_page_dies(server: ScriptedServer, connect: Connect, h
         with check(DEAD_CURSOR_DROPS_ALL_KEPT_PAGES):
             served = await _try_all_names(wrapper)
             if served is None:  # the dead cursor may cost one listing
-                served = await _all_names(wrapper)
+                served = await all_names(wrapper)
             assert served == ["a", "new", "c"]
 
 
 async def _lists_the_first_page_only(wrapper: Holder, rule: Rule) -> bool:
     """True for a wrapper that does not follow pages, though it does not say so: then `rule` is left out."""
-    names = await _all_names(wrapper)
+    names = await all_names(wrapper)
     if names == ["a"]:
         leave_out(rule, FIRST_PAGE_ONLY)
         return True
@@ -130,30 +127,11 @@ def _names_a_page(request: Event) -> bool:
     return "cursor" in request.params
 
 
-async def _all_names(wrapper: Holder) -> list[str]:
-    """The names of the tools on all pages; who leaves pages to the user is asked for one after the other.
-
-    Raises:
-        VerbFailed: It raised or did not end, or the pages have no end.
-        NotClaimed: It hands out one page, and gives no way to the next.
-    """
-    if wrapper.claims.makes("follows_pages"):
-        return await wrapper.names()
-    names: list[str] = []
-    cursor = None
-    for _ in range(MOST_PAGES):
-        tools, cursor = await wrapper.verb("list_page", cursor)
-        names += [tool.name for tool in tools_of(tools)]
-        if cursor is None:
-            return names
-    raise VerbFailed(f"list_page still gives a cursor after {MOST_PAGES} pages: {cursor!r}")
-
-
 async def _try_all_names(wrapper: Holder) -> list[str] | None:
     """The names on all pages, or None where a page failed."""
     if wrapper.claims.makes("follows_pages"):
         return await wrapper.try_names()
     try:
-        return await _all_names(wrapper)
+        return await all_names(wrapper)
     except VerbFailed:
         return None

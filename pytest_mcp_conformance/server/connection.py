@@ -17,6 +17,8 @@ __all__ = ["Connection"]
 Message = dict[str, Any]
 Sink = Callable[["Message | None", Any], None]
 
+LIST_CHANGED = "notifications/tools/list_changed"
+
 _MOST_NOISE = 80
 
 
@@ -140,18 +142,26 @@ class Connection:
         """End every listen stream: by `result`, by a `cancelled` notice, or by `error`. Returns how many."""
         ended = list(self.subscriptions)
         for number in ended:
-            del self.subscriptions[number]
-            if how == "result":
-                result = {"resultType": "complete", "_meta": {SUBSCRIPTION: number}}
-                self.send({"jsonrpc": "2.0", "id": number, "result": result}, related=number)
-            elif how == "cancelled":
-                self.notify(
-                    "notifications/cancelled", {"requestId": number, "reason": "teardown"}, related=number
-                )
-            else:
-                error = {"code": -32603, "message": "the stream was cut"}
-                self.send({"jsonrpc": "2.0", "id": number, "error": error}, related=number)
+            self.end_subscription(number, how)
         return len(ended)
+
+    def end_subscription(self, number: Any, how: str) -> None:
+        """End one listen stream, by the id of the request that opened it; `how` as for all."""
+        del self.subscriptions[number]
+        if how == "result":
+            result = {"resultType": "complete", "_meta": {SUBSCRIPTION: number}}
+            self.send({"jsonrpc": "2.0", "id": number, "result": result}, related=number)
+        elif how == "cancelled":
+            self.notify(
+                "notifications/cancelled", {"requestId": number, "reason": "teardown"}, related=number
+            )
+        else:
+            error = {"code": -32603, "message": "the stream was cut"}
+            self.send({"jsonrpc": "2.0", "id": number, "error": error}, related=number)
+
+    def notify_subscriber(self, number: Any) -> None:
+        """Send the tools' change notice on one listen stream."""
+        self.notify(LIST_CHANGED, {"_meta": {SUBSCRIPTION: number}}, related=number)
 
     def log(self, text: str, *, related: Event) -> None:
         """Send a log message that belongs to the request `related`."""
@@ -159,15 +169,14 @@ class Connection:
 
     def list_changed(self) -> int:
         """Send the tools' change notice on the channel of the era. Returns on how many channels it went."""
-        method = "notifications/tools/list_changed"
         if self.server.era == "handshake":
             if not (self.open and self.ready):
                 return 0
-            self.notify(method)
+            self.notify(LIST_CHANGED)
             return 1
         streams = [number for number, asked in self.subscriptions.items() if asked.get("toolsListChanged")]
         for number in streams:
-            self.notify(method, {"_meta": {SUBSCRIPTION: number}}, related=number)
+            self.notify_subscriber(number)
         return len(streams)
 
     def drop(self) -> None:

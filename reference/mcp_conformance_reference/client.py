@@ -113,7 +113,12 @@ class ReferenceClient(Parts):
     # -- connecting ----------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> ReferenceClient:
-        await self.connect()
+        try:
+            await self.connect()
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self.close()  # nobody else will: what was not entered is not left either
+            raise
         return self
 
     async def __aexit__(self, *exc: object) -> None:

@@ -29,6 +29,7 @@ class Dialler:
         self.refused: ClientClosed | None = None
         self._make = make
         self._dialling: Shared[Connection] | None = None
+        self._unfinished: set[Shared[Connection]] = set()
 
     async def connected(self) -> Connection:
         """The live connection, dialled by this call or by whoever asked first.
@@ -64,6 +65,8 @@ class Dialler:
             raise ClientClosed(*self.refused.args)
         if self._dialling is None or self._dialling.settled:
             self._dialling = Shared(self.dial, "mcp dial")
+            self._unfinished = {dial for dial in self._unfinished if not dial.finished.is_set()}
+            self._unfinished.add(self._dialling)
             self._dialling.start()
         return self._dialling
 
@@ -95,8 +98,8 @@ class Dialler:
             self.connection.end(why)
 
     async def close(self, why: ClientClosed) -> None:
-        """Wait until nothing is open."""
-        if self._dialling is not None:
-            await self._dialling.finished.wait()
+        """Wait until nothing is open: a dial that was given up leaves its transport in its own time."""
+        for dial in self._unfinished:
+            await dial.finished.wait()
         if self.connection is not None:
             await self.connection.close(why)

@@ -165,12 +165,6 @@ class TestEachRule:
     def test_without_a_scenario_says_what_is_missing(self, rule: Rule) -> None:
         assert re.match(r"$|no scenario yet: [^ ]|needs (streamable HTTP|stdio)", rule.untested)
 
-    @pytest.mark.parametrize(("way", "named"), [("stdio", "stdio")])
-    def test_of_a_way_in_that_is_not_played_is_untested(self, way: str, named: str) -> None:
-        bound = [rule for rule in RULES.values() if way in rule.needs]
-        assert bound
-        assert {rule.untested for rule in bound} == {f"needs {named}; this version plays over memory only"}
-
     def test_that_is_core_has_a_scenario(self) -> None:
         assert [rule.id for rule in RULES.values() if rule.core and rule.untested] == []
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import anyio
@@ -17,6 +17,7 @@ from mcp_conformance_reference import (
     DialFailed,
     EraUnavailable,
     ReferenceClient,
+    VerbTimeout,
 )
 
 from tests.reference.peer import ERAS, Peer, tool
@@ -134,6 +135,68 @@ def test_a_cancelled_dial_leaves_nothing_and_spoils_no_other_waiter(era: str) ->
         await client.connect()
         assert await client.names() == ["a"]
         await client.close()
+
+    play(script)
+
+
+def leaves_slowly(peer: Peer, *seconds: float) -> Callable[[], AbstractAsyncContextManager[Any]]:
+    """Streams of which each takes so many seconds to be left, as a child does that has to end."""
+    left = iter(seconds)
+
+    @asynccontextmanager
+    async def streams() -> AsyncIterator[tuple[Any, Any]]:
+        takes = next(left)
+        async with peer.streams() as pair:
+            try:
+                yield pair
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await anyio.sleep(takes)
+
+    return streams
+
+
+def test_close_waits_for_every_dial_that_was_given_up(era: str) -> None:
+    async def script() -> None:
+        peer = Peer(era, "a")
+        client = ReferenceClient(leaves_slowly(peer, 3.0, 1.0, 0.0), era=era)
+        for _ in range(2):
+            hold_handshake(peer)
+            connecting = asyncio.ensure_future(client.connect())
+            await settle()
+            connecting.cancel()
+            await settle()
+            assert connecting.cancelled(), "who gives up is not held up"
+        release_handshake(peer)
+        await client.connect()
+        assert peer.live == 3
+        await client.close()
+        assert (peer.live, anyio.current_time()) == (0, 3.0)
+
+    play(script)
+
+
+@pytest.mark.parametrize("how", ["refused", "silent", "cancelled"])
+def test_a_client_that_could_not_be_entered_has_left_everything(era: str, how: str) -> None:
+    async def script() -> None:
+        peer = Peer(era, "a")
+        client = ReferenceClient(leaves_slowly(peer, 1.0, 0.0), era=era, timeout=10.0)
+        if how == "refused":
+            for method in HANDSHAKES:
+                peer.fails(method)
+        else:
+            hold_handshake(peer)
+        entering = asyncio.ensure_future(client.__aenter__())
+        await settle()
+        if how == "cancelled":
+            entering.cancel()
+        ends = {"refused": DialFailed, "silent": VerbTimeout, "cancelled": asyncio.CancelledError}
+        with pytest.raises(ends[how]):
+            await entering
+        assert peer.live == 0
+        peer.holding.clear()
+        async with client:
+            assert await client.names() == ["a"]
 
     play(script)
 

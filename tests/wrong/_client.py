@@ -21,3 +21,7 @@ class Client(ReferenceClient):
 
     def enter(self) -> None:
         """Called once, before anything is dialled."""
+
+    def verbs(self) -> dict[str, Any]:
+        """The verbs that it gives beside those of the reference."""
+        return {}

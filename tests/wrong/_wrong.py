@@ -79,7 +79,7 @@ def breaks(rule: Rule, *, lazy: bool = False, **claims: Any) -> Callable[[type[R
             try:
                 if not lazy:
                     await client.connect()
-                yield wrapper_of(client, client.heard, client.white_box)
+                yield replace(wrapper_of(client, client.heard, client.white_box), **client.verbs())
             finally:
                 await client.close()
 

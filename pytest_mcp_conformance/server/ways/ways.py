@@ -74,10 +74,21 @@ class Ways:
 
     def command_of(self, server: ScriptedServer, principal: str | None) -> Sequence[str]:
         """The argv of a stdio server that is `server`, for `principal`."""
-        way = self._commands.get((server, principal))
-        if way is None:
-            way = self._commands[server, principal] = StdioWay(server, principal)
-        return way.command
+        return self._command_for(server, principal).command
+
+    def stdio(self, server: ScriptedServer, principal: str | None = None) -> StdioWay:
+        """Where the children of `principal` come in, for a script that is about them.
+
+        Raises:
+            AdapterError: This run plays over another way in.
+        """
+        self.must_give("command")
+        return self._command_for(server, principal)
+
+    def _command_for(self, server: ScriptedServer, principal: str | None) -> StdioWay:
+        if (server, principal) not in self._commands:
+            self._commands[server, principal] = StdioWay(server, principal)
+        return self._commands[server, principal]
 
     def _address_of(self, server: ScriptedServer) -> InProcess | Loopback:
         if server not in self._addresses:
