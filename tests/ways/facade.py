@@ -1,4 +1,4 @@
-"""A client for programs without async: plain functions in front, a thread with a loop of its own behind them."""
+"""A client for programs without async: plain functions in front, a thread with its own loop behind."""
 
 from __future__ import annotations
 
