@@ -11,7 +11,7 @@ from pytest_mcp_conformance.contract.connections import (
 )
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
-from tests.matrix import cells
+from tests.cells import cells
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
 from tests.wrong.closing import Pooling

@@ -12,7 +12,7 @@ from pytest_mcp_conformance import Claims, Wrapper, adapter
 from pytest_mcp_conformance.contract import Verdict
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
-from tests.matrix import cells
+from tests.cells import cells
 
 CLAIMED = {"caches_listings": True, "single_flight": True, "same_task_close": True, "one_shot": True}
 

@@ -42,7 +42,8 @@ class Claims:
         proxies: Serves MCP in front and calls MCP behind.
         clock: Its time is `dial.clock`, or the timers of the running event loop.
         eras: The eras it speaks, of `handshake` and `modern`; `None` has each tried.
-        transports: The ways in it takes, of `memory`, `http`, `stdio` and `loopback`; `None` has each tried.
+        transports: The ways in it takes, of `memory`, `http`, `stdio` and `loopback`; `None` has them read in
+            the adapter's source.
 
     Excuses (each softens one rule, and is tried as well):
 
