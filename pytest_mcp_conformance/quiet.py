@@ -217,6 +217,7 @@ class Threads:
         for ident in (threading.get_ident(), *(thread.ident for party in known for thread in party.threads)):
             frames.pop(ident or 0, None)
         waits = []
+        looked_at = {}
         for ident, frame in frames.items():
             # A new thread may get the number of a dead one. Those of execnet have a number and no Thread.
             if ident in self._strangers and self._strangers[ident] in (None, threads.get(ident)):
@@ -225,7 +226,11 @@ class Threads:
             if wait is None:
                 return None
             waits.append(wait)
-        return waits
+            looked_at[ident] = frame
+        # One that woke up meanwhile may have taken already what it was woken by: then nothing shows of it
+        # but that it has left the frame in which it was found.
+        now = sys._current_frames()
+        return waits if all(now.get(ident) is frame for ident, frame in looked_at.items()) else None
 
 
 def _parked_on(

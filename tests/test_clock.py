@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import anyio
@@ -672,6 +673,37 @@ def test_a_thread_that_did_something_between_the_looks_at_it_is_not_parked(
     other.call_soon_threadsafe(other.stop)
     assert eventually(lambda: not other.is_running())
     other.close()
+
+
+def test_a_thread_that_wakes_up_while_it_is_looked_at_is_not_parked(
+    loop: VirtualLoop,
+    thread: Callable[[Callable[[], object]], threading.Thread],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = asyncio.new_event_loop()
+    theirs = thread(other.run_forever)
+    assert eventually(lambda: not loop.outside())
+    works, released = threading.Event(), threading.Event()
+    looks = iter([False, True])
+    parked_on = quiet._parked_on
+
+    def work() -> None:
+        works.set()
+        released.wait()
+
+    def looks_late(frame: FrameType, *how: Any) -> object:
+        if sys._current_frames()[theirs.ident or 0] is frame and next(looks, False):
+            other.call_soon_threadsafe(other.call_soon, work)  # by then the call itself is read and gone
+            works.wait()
+        return parked_on(frame, *how)
+
+    monkeypatch.setattr(quiet, "_parked_on", looks_late)
+    outside = loop.outside()
+    released.set()
+    other.call_soon_threadsafe(other.stop)
+    assert eventually(lambda: not other.is_running())
+    other.close()
+    assert outside
 
 
 # Stuck, and who waits for what
