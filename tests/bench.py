@@ -21,6 +21,7 @@ from pytest_mcp_conformance.adapters import bundled
 from pytest_mcp_conformance.scenarios._player import play
 from tests.bench_calls import call_figures
 from tests.bench_pool import lease_figures
+from tests.bench_ways import way_figures
 from tests.cells import cells
 
 ROUNDS = 7
@@ -109,6 +110,8 @@ def main() -> None:
     for line in call_figures():
         console.print(f"  {line}", highlight=False)
     lease_figures(console)
+    console.print("\na connect and a listing of the SDK's session over each way in, handshake era")
+    way_figures(console)
 
 
 if __name__ == "__main__":
