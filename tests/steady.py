@@ -1,7 +1,7 @@
 """The same verdict every time: the catalogue over and over, compared.
 
-`tox -e steady -- 50 reference --over http` plays 50 times what can be played over HTTP; without `--over` each scenario
-is played over the first way in that it and the adapter know.
+`tox -e steady -- 50 reference --over http` plays 50 times what can be played over HTTP; without `--over`
+each scenario is played over the first way in that it and the adapter know.
 """
 
 from __future__ import annotations

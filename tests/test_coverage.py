@@ -14,7 +14,7 @@ from tests.pages import REFERENCE
 PAGE = (REFERENCE / "coverage.md").read_text(encoding="utf-8")
 SPOKEN = bundled()["reference"].claims.eras or ()
 ONE_IN = {"http": 1, "stdio": 1, "loopback": 1 if os.environ.get("EVERY_PLACE") else 5}
-"""The socket of loopback takes its time: a part of its places, the same every time, and all in `tox -e ways`."""
+"""Sockets take their time: a part of their places, the same every time, and all in `tox -e ways`."""
 
 OVER_OTHERS = [
     place

@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "quiet": {"outside"},
     "clock": {"quiet", "outside"},
     "history": {"contract"},
-    "server": {"contract", "history", "clock"},
+    "server": {"contract", "history", "clock", "outside"},
     "adapters": {"contract"},
     "scenarios": {"contract", "history", "clock", "server", "adapters"},
     "reports": {"contract", "history"},
