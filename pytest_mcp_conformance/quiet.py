@@ -256,7 +256,10 @@ def _parked_on(
         waits = timeout is None or timeout < 0 or timeout > within
         files = list(selector._fd_to_key.values())  # a copy at one blow, since the thread may wake up
         waits = waits and all(expected(key, known) for key in files)
-        return frame if waits and not selectors.DefaultSelector.select(selector, 0) else None
+        try:
+            return frame if waits and not selectors.DefaultSelector.select(selector, 0) else None
+        except (OSError, ValueError):  # that loop has gone on, and is being closed
+            return None
     if frame.f_code.co_name == "_do_waitpid":  # how asyncio waits for a child up to Python 3.11
         child = frame.f_locals.get("expected_pid")
         return frame if any(child in party.children for party in known) else None

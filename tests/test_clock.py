@@ -706,6 +706,32 @@ def test_a_thread_that_wakes_up_while_it_is_looked_at_is_not_parked(
     assert outside
 
 
+def test_an_event_loop_that_is_closed_while_it_is_looked_at_is_not_parked(
+    loop: VirtualLoop,
+    thread: Callable[[Callable[[], object]], threading.Thread],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = asyncio.new_event_loop()
+
+    def live() -> None:
+        other.run_forever()
+        other.close()
+
+    theirs = thread(live)
+    assert eventually(lambda: not loop.outside())
+    parked_on = quiet._parked_on
+
+    def looks_late(frame: FrameType, *how: Any) -> object:
+        if sys._current_frames().get(theirs.ident or 0) is frame:
+            other.call_soon_threadsafe(other.stop)
+            theirs.join()
+        return parked_on(frame, *how)
+
+    monkeypatch.setattr(quiet, "_parked_on", looks_late)
+    assert loop.outside()
+    assert not loop.outside()
+
+
 # Stuck, and who waits for what
 
 
