@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from time import monotonic
 
 import pytest
 
 from pytest_mcp_conformance.adapters import bundled
+from pytest_mcp_conformance.contract import ERAS, WAYS
+
+MOST_DEATHS = 5
 
 HEAD = """
 import asyncio, os
@@ -26,6 +28,8 @@ HOOK = "\ndef pytest_mcp_adapters(config):\n    return [acme]\n"
 ADAPTER = """
 @adapter("acme", claims=Claims({claims}))
 async def acme(dial):
+    with open("entered", "a") as entered:
+        entered.write("x")
     {body}
 """
 LEAKING = """from mcp import ClientSession
@@ -50,18 +54,22 @@ def real(pytester, monkeypatch):
     def run(body: str, *arguments: str, claims: str = "", alone: bool = False):
         pytester.makeconftest(HEAD + ADAPTER.format(body=body, claims=claims) + HOOK)
         every = ("--mcp-conformance", "--mcp-report=out.json", "-p", "no:asyncio", "-p", "no:syrupy")
-        start = monotonic()
         if alone:
             monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
             every += ("-ppytest_mcp_conformance.plugin", "-pxdist.plugin")
         result = (pytester.runpytest_subprocess if alone else pytester.runpytest_inprocess)(
             *every, *arguments
         )
-        assert monotonic() - start < 50, "a run ends in bounded time, whatever the wrapper does"
         written = pytester.path / "out.json"
         return result, (json.loads(written.read_text()) if written.exists() else None)
 
     return run
+
+
+@pytest.fixture
+def entered(pytester):
+    """A file with a letter for each time that the adapter was entered."""
+    return pytester.path / "entered"
 
 
 @pytest.mark.parametrize("name", bundled())
@@ -96,12 +104,14 @@ def test_an_adapter_that_does_nothing_keeps_no_rule(real):
         ("yield Wrapper(list_tools=asyncio.Event().wait, call_tool=nothing)", "list_tools"),
     ],
 )
-def test_a_step_that_fails_everywhere_is_named(real, body, word):
+def test_a_step_that_fails_everywhere_is_named(real, entered, body, word):
     result, written = real(body)
     rules = written["wrappers"][0]["rules"].values()
     assert {rule["verdict"] for rule in rules} <= {"not-testable", "not-claimed"}
     assert all(word in rule["detail"] for rule in rules if rule["verdict"] == "not-testable")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
+    meetings = len(ERAS) * len(WAYS)
+    assert len(entered.read_text()) <= meetings, "it was met once an era and way in; nothing was played"
 
 
 def test_a_task_that_is_left_behind_is_named(real):
@@ -110,7 +120,7 @@ def test_a_task_that_is_left_behind_is_named(real):
     assert "poller" in json.dumps(written["wrappers"][0]["rules"]["CONN-9"])
 
 
-def test_a_wrapper_that_ends_its_process_gets_its_verdicts(real):
+def test_a_wrapper_that_ends_its_process_gets_its_verdicts(real, entered):
     pytest.importorskip("xdist")
     result, written = real("os._exit(7); yield", "-n", "1", "--mcp-rule=CALL", alone=True)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
@@ -119,6 +129,7 @@ def test_a_wrapper_that_ends_its_process_gets_its_verdicts(real):
     assert set(wrapper["counts"]) - {"not-testable"} == {
         key for key, number in wrapper["counts"].items() if not number
     }
+    assert len(entered.read_text()) <= MOST_DEATHS, "after some deaths it is not played any more"
 
 
 @pytest.mark.parametrize(
