@@ -171,11 +171,11 @@ async def siblings_of_a_failed_call(server: ScriptedServer, connect: Connect) ->
             await gate.arrived(3)
             if wrapper.is_async("call_tool"):
                 await calls[0].cancel()
-            gate.held[1].fail(-32603, "the tool broke")
+            gate.call("n2").fail(-32603, "the tool broke")
             await calls[1].ended()
             gate.open()
             with check(FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE):
-                gate.held[2].release()
+                gate.call("n3").release()
                 outcome = await calls[2].result()
                 assert outcome.shows("n3"), f"the sibling: {outcome}"
                 outcome = await wrapper.call("a", "n4")

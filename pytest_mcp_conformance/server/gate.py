@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.history import Event, copied
-from pytest_mcp_conformance.server.ledger import Ledger
+from pytest_mcp_conformance.server.ledger import Ledger, NotReached
 
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.connection import Connection
@@ -95,6 +95,17 @@ class Gate:
         what = f"request {nth} of {self.method} at the server" if nth > 1 else f"{self.method} at the server"
         await self._ledger.until(lambda: len(self.held) >= nth, what, deadline)
         return self.held[nth - 1]
+
+    def call(self, nonce: str) -> Held:
+        """The held call that has this nonce: calls of several threads arrive in any order.
+
+        Raises:
+            NotReached: There is none.
+        """
+        for held in self.held:
+            if held.request.arguments.get("nonce") == nonce:
+                return held
+        raise NotReached(f"not exercised: the call {nonce} did not arrive")
 
     def release_all(self, order: Iterable[int] | None = None) -> None:
         """Release what is held, in arrival order or in the order of these places (from 1)."""

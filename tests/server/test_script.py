@@ -228,6 +228,17 @@ def test_a_gate_holds_what_it_is_told_to_and_lets_go_at_its_end(server):
     assert [message["id"] for message in client.heard] == [2, 3, 1]
 
 
+def test_a_held_call_is_found_by_its_nonce_whenever_it_arrived(server):
+    client = Client(server)
+    server.has_tools("a")
+    with server.holding("tools/call") as gate:
+        for nonce in ("n2", "n1"):
+            client.ask("tools/call", {"name": "a", "arguments": {"nonce": nonce}})
+        assert [gate.call(nonce).request.id for nonce in ("n1", "n2")] == [2, 1]
+        with pytest.raises(NotReached, match="the call n3 did not arrive"):
+            gate.call("n3")
+
+
 def test_a_held_request_may_fail_or_be_answered_otherwise_or_never(server):
     client = Client(server)
     with server.holding("tools/list") as gate:

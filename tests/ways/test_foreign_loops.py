@@ -28,6 +28,7 @@ KEPT = (
     "closes_twice",
     "close_under_a_verb",
     "principals_that_look_alike",
+    "siblings_of_a_failed_call",
 )
 """What the facade keeps, though not each variant of it is for a client of plain functions."""
 
