@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
 
 from pytest_mcp_conformance.adapters import sdk_major
 from tests import coverage
-from tests.matrix import PACKAGED, broken_by, packaged
+from tests.matrix import PACKAGED, broken_by, judging, packaged
 from tests.pages import REFERENCE, kill_matrix, rule_pages
 from tests.wrong import WRONG
 
 
 def rules_broken_by(name: str) -> tuple[str, ...]:
     """The rules that the wrong wrapper of this name breaks."""
-    return broken_by(next(wrong for wrong in WRONG if wrong.name == name))
+    wrong = next(wrong for wrong in WRONG if wrong.name == name)
+    return broken_by(wrong, judging(wrong))
 
 
 def main() -> None:
     """Write them all, and say which ones changed."""
     if sdk_major() < 2:
         sys.exit("the kill matrix covers both eras: install mcp 2.x to write it")
-    with ProcessPoolExecutor() as workers:
+    with ProcessPoolExecutor(2 * (os.cpu_count() or 1)) as workers:  # some of what is played waits really
         names = [wrong.name for wrong in WRONG]
         kills = dict(zip(names, workers.map(rules_broken_by, names, chunksize=4), strict=True))
         places = list(coverage.places())

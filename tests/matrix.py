@@ -15,7 +15,7 @@ from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
 from tests.wrong import WRONG, Wrong
 
-__all__ = ["PACKAGED", "ROOT", "broken_by", "packaged", "sample"]
+__all__ = ["PACKAGED", "ROOT", "broken_by", "judging", "packaged", "sample"]
 
 ROOT = Path(__file__).parents[1]
 WHITE_BOX = frozenset(WhiteBox().verbs())
@@ -40,6 +40,15 @@ def broken_by(wrong: Wrong, scenarios: Iterable[Scenario] = CATALOGUE) -> tuple[
         for scenario, era, variant in cells(wrong.adapter, told)
     ]
     return tuple(sorted({j.rule for each in played for j in each.judgements if j.verdict is Verdict.BROKEN}))
+
+
+def judging(wrong: Wrong) -> list[Scenario]:
+    """What the page plays against a wrong wrapper.
+
+    Whoever hands out a wrong part meets all that look inside. Of the scenarios that watch a client there are
+    many, some of them over sockets and children: a wrong client meets those of its rule, and a sample.
+    """
+    return list(CATALOGUE) if wrong.inside else sample(wrong)
 
 
 def sample(wrong: Wrong, one_in: int = 16) -> list[Scenario]:
