@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import os
-from zlib import crc32
 
 import pytest
 
 from pytest_mcp_conformance.adapters import bundled, sdk_major
-from tests.coverage import ROWS, page, places, said
+from tests.coverage import ROWS, UNSTEADY, page, places, said
 from tests.pages import REFERENCE
 
 PAGE = (REFERENCE / "coverage.md").read_text(encoding="utf-8")
 SPOKEN = bundled()["reference"].claims.eras or ()
-FEW = 1 if os.environ.get("EVERY_PLACE") else 5
-ONE_IN = {"http": 1 if sdk_major() > 1 else FEW, "stdio": 1 if sdk_major() > 1 else FEW, "loopback": FEW}
-"""One in so many places, the same ones every time: sockets take their time. All are in `tox -e ways`."""
+PLAYED = ("http", "stdio", "loopback") if os.environ.get("EVERY_PLACE") else ("http",)
+"""Sockets and children take their time, and a busy machine's: they are played by `tox -e ways`."""
 
-OVER_OTHERS = [
-    place
-    for place in places()
-    if place[1] in SPOKEN and place[2] in ONE_IN and crc32("".join(place).encode()) % ONE_IN[place[2]] == 0
-]
+OVER_OTHERS = [place for place in places() if place[1] in SPOKEN and place[2] in PLAYED]
 
 
 def written():
@@ -44,7 +38,8 @@ WRITTEN = written()
 def test_the_page_is_fresh():
     assert set(WRITTEN) == set(places()), "stale: run tox -e docs"
     assert page(WRITTEN) == PAGE, "stale: run tox -e docs"
-    assert set(WRITTEN.values()) <= {"kept", "left out"}
+    assert set(WRITTEN.values()) <= {"kept", "left out", "unsteady"}
+    assert {place for place, cell in WRITTEN.items() if cell == "unsteady"} == UNSTEADY
 
 
 @pytest.mark.parametrize("place", OVER_OTHERS, ids="-".join)
@@ -56,5 +51,5 @@ def test_the_verdicts_are_those_of_the_page(place):
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_scenario_that_is_played_over_memory_says_the_same_over_other_ways(name):
-    verdicts = {era: {WRITTEN[name, era, way] for way in ROWS[name].ways} for era in ROWS[name].eras}
-    assert all(said <= {"kept"} or said <= {"left out"} or "left out" in said for said in verdicts.values())
+    for era in ROWS[name].eras:
+        assert {WRITTEN[name, era, way] for way in ROWS[name].ways} - {"left out", "unsteady"} <= {"kept"}

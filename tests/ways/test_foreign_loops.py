@@ -5,6 +5,8 @@ Its own timers run on a real clock. Whatever it does is waited for, on the ledge
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from pytest_mcp_conformance.contract import Verdict
@@ -35,7 +37,10 @@ KEPT = (
 BROKEN = ("overtaken_listing", "notice_on_each_channel", "notice_for_one_of_two")
 """What one that serves its old list breaks."""
 
-every_way = pytest.mark.parametrize("way", ["http", "loopback", "stdio"])
+every_way = pytest.mark.parametrize(
+    "way", ["http", "loopback", "stdio"] if os.environ.get("EVERY_PLACE") else ["http"]
+)
+"""The others are played by `tox -e ways`."""
 
 
 def verdicts(client_type, name, way):

@@ -51,9 +51,9 @@ class ListsForEachUnknownName(Client):
     """A tool that is not listed is looked for in a listing of its own, after each call."""
 
     class caller_type(Caller):
-        async def call(self, tool, arguments):
-            result = await super().call(tool, arguments)
-            if isinstance(tool, str) and self._tools.newest.definition(tool) is None:
+        async def call(self, tool, arguments, *more):
+            result = await super().call(tool, arguments, *more)
+            if isinstance(tool, str) and self._tools.listed.definition(tool) is None:
                 await self._tools.refresh()
             return result
 

@@ -91,7 +91,7 @@ class StaleBindingIsSent(Client):
     """A bound tool is called by its name, whatever is listed now."""
 
     class caller_type(Caller):
-        def definition_of_handle(self, tool, listing):
+        def definition_of_handle(self, tool):
             return tool.definition
 
 

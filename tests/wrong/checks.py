@@ -233,5 +233,5 @@ class NameThatIsGoneIsNotChecked(Client):
     """A tool as it was shown is refused when it is gone; by its name it is called without a check."""
 
     class caller_type(Caller):
-        def definition_of_name(self, name, listing):
-            return listing.definition(name)
+        def definition_of_name(self, name):
+            return self._tools.listed.definition(name)

@@ -270,8 +270,11 @@ class ListIsKeptByPlan(Client):
     """A replacement of the same plan goes on with the list."""
 
     class Talk(Conversation):
+        kept = None
+
         def list_of(self, client):
-            return self.own
+            self.kept = self.kept or super().list_of(client)
+            return self.kept
 
     white_box = talking(Talk)
 
@@ -1119,22 +1122,6 @@ class ReplacedClientIsForgotten(Client):
             await super().__aexit__(*exc)
 
     white_box = talking(Talk)
-
-
-@breaks(CALL_ON_THE_WIRE_IS_LEFT_ALONE)
-class UnreadableIsNothing(Client):
-    """An answer that is no result is handed out as nothing."""
-
-    class OtherIncarnation(Incarnation):
-        async def call(self, definition, arguments):
-            try:
-                return await super().call(definition, arguments)
-            except CallFailed as failed:
-                if isinstance(failed.__cause__, ValueError):
-                    return None
-                raise
-
-    white_box = talking(type("Talk", (Conversation,), {"incarnation_type": OtherIncarnation}))
 
 
 @breaks(DEFINITION_HOLDS_DATA_AND_NO_CLIENT)

@@ -41,6 +41,10 @@ class PagesAreStrungTogether(Client):
             twice = [known for known in definitions if names.count(known.name) > 1]
             return (*definitions, *twice), left_out
 
+    def hand_out(self, listed):
+        found = self._life.tools.newest.listing.definitions
+        return [self.handle_type(listed.bind(known), self) for known in found]
+
 
 @breaks(ORDER_IS_KEPT_AND_NAMES_COME_ONCE)
 class ShowsTheFirstAndChecksTheLast(Client):
@@ -81,8 +85,8 @@ class OneTableOfDefinitions(Client):
     def enter(self):
         self.table = {}
 
-    def handle_type(self, definition, *where):
-        entry = definition.listed
+    def handle_type(self, binding, owner):
+        entry = binding.definition.listed
         schema = entry["inputSchema"]
         if "$defs" in schema:
             schema["$defs"] = {
@@ -92,7 +96,7 @@ class OneTableOfDefinitions(Client):
         class Showing(ListedTool):
             listed = property(lambda tool: definition_of(entry).listed)
 
-        return Showing(definition, *where)
+        return Showing(binding, owner)
 
 
 @breaks(DEFINITION_IS_HANDED_OUT_WHOLE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 from mcp_conformance_reference.errors import ListFailed, StaleTool
 from mcp_conformance_reference.notices import Notices
@@ -53,6 +52,7 @@ class RefreshClearsTheMark(Client):
 
     class tool_list_type(ToolList):
         def overtaken(self, flight):
+            flight.began = self.listed.generation
             return False
 
         def as_good_as_new(self, flight):
@@ -68,11 +68,11 @@ class RetryWritesWhateverItFinds(Client):
             try:
                 return await super().fetch(flight)
             except ListFailed:
-                again = self._settings.parts.walk_type(
-                    flight.connection, self._settings, flight.number, lambda: False
-                )
-                self.keep(await again.listing())
-                return self.newest
+                again = self._settings.parts.walk_type(flight.connection, self._settings, lambda: False)
+                listing = await again.listing()
+                flight.began = self.listed.generation
+                self.keep(flight, listing)
+                return self.listed
 
 
 @breaks(NOTHING_STARTS_AFTER_CLOSE)
@@ -110,10 +110,10 @@ class LateAnswerIsStoredForAll(Client):
             def servable(self):
                 return super().servable() or (None if self.newest else client.shared.get("listing"))
 
-            def keep(self, listing):
-                super().keep(listing)
+            def keep(self, flight, listing):
+                super().keep(flight, listing)
                 if client._closed:
-                    client.shared["listing"] = self.newest
+                    client.shared["listing"] = self.listed
 
         return Stored(connected, settings)
 
@@ -146,16 +146,22 @@ class BothLoadsAppend(Client):
     """A load that finds nothing there appends what it got, whatever has come meanwhile."""
 
     class tool_list_type(ToolList):
+        before = ()
+
         async def fetch(self, flight):
             flight.found_nothing = self.newest is None
             return await super().fetch(flight)
 
         def write(self, flight, listing):
             if flight.found_nothing and self.newest is not None:
-                before = self.newest.listing.definitions
-                listing = replace(listing, definitions=before + listing.definitions)
+                self.before = self.newest.listing.definitions
+            flight.began = self.listed.generation
             self.keep(flight, listing)
             return self.listed
+
+    def hand_out(self, listed):
+        before = [self.handle_type(listed.bind(known), self) for known in self._life.tools.before]
+        return before + super().hand_out(listed)
 
 
 @breaks(CHANGE_BEFORE_THE_ACKNOWLEDGMENT_IS_NOT_MISSED)

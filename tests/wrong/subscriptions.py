@@ -10,18 +10,6 @@ from tests.wrong._wrong import breaks
 
 
 @breaks(NOTICE_BELONGS_TO_THE_SUBSCRIPTION_IT_NAMES)
-class AcknowledgmentsByOrder(Subscribes):
-    """An acknowledgment is that of the stream that waits longest for one, whatever id it carries."""
-
-    class subscription_type(Subscription):
-        def acknowledged(self, frame):
-            if self._acknowledged_at is None:
-                self._acknowledged += 1
-                self._acknowledged_at = 0.0
-                self._watched = self._acknowledged
-
-
-@breaks(NOTICE_BELONGS_TO_THE_SUBSCRIPTION_IT_NAMES)
 class AnyEndEndsAll(Subscribes):
     """Where one stream has ended, nothing is heard of any more."""
 
