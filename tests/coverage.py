@@ -17,7 +17,7 @@ Place = tuple[str, str, str]
 """A scenario's name, an era, and a way in."""
 
 UNSTEADY = frozenset({("close_ends_everything", "modern", "loopback")})
-"""Where two plays said different things: the end of a socket is heard late. Not to be trusted until mended."""
+"""Where two plays said different things: the end of a socket is heard late. To be mended."""
 
 ROWS = {scenario.name: scenario for scenario in CATALOGUE if scenario.rules}
 """The scenarios that judge rules, by name."""
