@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 # What a run inside this process imports is taken out of sys.modules at its end. Imported here, the modules
 # are the same in every run, and are loaded once.
+import mcp.client.stdio
+import mcp.client.streamable_http
+import mcp_conformance_reference.overhttp
+import pytest
+
 from pytest_mcp_conformance.plugin import active, second
 from pytest_mcp_conformance.scenarios import _player
+from pytest_mcp_conformance.server.ways import _pools, in_process, loopback
 from tests.plugin import stand_in
 from tests.plugin.helpers import declared, hook
 
 assert active
 assert second
 assert _player
+assert _pools
+assert in_process
+assert loopback
+assert mcp.client.stdio
+assert mcp.client.streamable_http
+assert mcp_conformance_reference.overhttp
+for name in ("httpcore", "httpcore2"):  # httpx loads them with its first client, and keeps their exceptions
+    if find_spec(name):
+        import_module(name)
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., pytest.RunResult]
