@@ -57,7 +57,7 @@ async def first_use_at_once(server: ScriptedServer, connect: Connect) -> None:
             assert (await call.result()).ok
         assert len(server.connections) == 1
         await wrapper.close()
-        assert server.ledger.open_connections() == []
+        assert await server.left_open() == []
 
 
 @scenario(FAILED_DIAL_IS_NOT_REMEMBERED, variants=("refused", "error"))
@@ -79,7 +79,7 @@ async def dial_after_a_failed_dial(server: ScriptedServer, connect: Connect, how
     server.recovers()
     await failed.close()
     with check(FAILED_DIAL_IS_NOT_REMEMBERED):
-        assert server.ledger.open_connections() == [], "the failed dial left a connection open"
+        assert await server.left_open() == [], "the failed dial left a connection open"
     again = await connect.attempt(server)
     with check(FAILED_DIAL_IS_NOT_REMEMBERED):
         assert again.error is None, f"the server is well, and {again.failure}"
@@ -179,7 +179,7 @@ async def close_ends_everything(server: ScriptedServer, connect: Connect, how: s
                         assert await call.ended(), "a call that was out at close still waits"
     reached(server.ledger.calls(), "no call was sent")
     with check(CLOSE_ENDS_EVERYTHING_IT_OPENED):
-        assert server.ledger.open_connections() == []
+        assert await server.left_open() == []
 
 
 @scenario(OPERATIONS_SHARE_ONE_SESSION)
@@ -238,8 +238,7 @@ async def many_operations(server: ScriptedServer, connect: Connect, of: str) -> 
 
 
 async def _is_bounded(server: ScriptedServer, before: int, what: str) -> None:
-    await server.settle()
-    live = len(server.ledger.open_connections())
+    live = len(await server.left_open())
     tasks = len(asyncio.all_tasks()) - before
     with check(WHAT_IS_HELD_OPEN_STAYS_BOUNDED):
         assert live < MANY, f"{live} connections are open after {MANY} {what}"

@@ -206,6 +206,14 @@ class ScriptedServer:
         """Return when everything is quiet: every task waits for something that is not there yet."""
         await settle()
 
+    async def left_open(self) -> list[int]:
+        """The numbers of the connections that are open once everything is quiet.
+
+        Beside memory a client's hanging up takes its time to be heard.
+        """
+        await settle()
+        return self.ledger.open_connections()
+
     def end_subscriptions(self, how: str) -> int:
         """End every modern listen stream: by `result`, by a `cancelled` notice, or by an `error`."""
         return sum(connection.end_subscriptions(how) for connection in self.connections)
