@@ -48,9 +48,13 @@ GRACE = 5.0
 """Real seconds in which a thread, a child or a socket of the wrapper's may keep its silence."""
 
 SHORT_GRACE = 0.2
-"""The same, for a wrapper that has let the whole of it pass once: a catalogue of such waits takes minutes."""
+"""The same, for a wrapper that has let the whole of it pass once: a catalogue of such waits takes minutes.
 
-_grace: dict[Adapter, float] = {}
+What such a wrapper keeps, it keeps; whatever else is found in such haste is played again with time to spare.
+"""
+
+_silent: set[Adapter] = set()
+"""Who has let a whole grace pass."""
 
 
 def play(
@@ -111,10 +115,36 @@ class _Run:
     trouble: list[str] = field(default_factory=list)
     failed: str = ""
     returned: Any = None
+    waited_in_vain: bool = False
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing was found that anybody could be accused of."""
+        bad = any(each.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED) for each in self.judgements)
+        return not (bad or self.failed or self.trouble)
 
 
 def _run(
     scenario: Scenario, adapter: Adapter, era: str, way: str, variant: str, unclaimed: dict[str, str]
+) -> _Run:
+    if adapter in _silent:
+        run = _run_once(scenario, adapter, era, way, variant, unclaimed, SHORT_GRACE)
+        if run.is_good:
+            return run
+    run = _run_once(scenario, adapter, era, way, variant, unclaimed, GRACE)
+    if run.waited_in_vain:
+        _silent.add(adapter)
+    return run
+
+
+def _run_once(
+    scenario: Scenario,
+    adapter: Adapter,
+    era: str,
+    way: str,
+    variant: str,
+    unclaimed: dict[str, str],
+    grace: float,
 ) -> _Run:
     run = _Run()
     history = Recorder()
@@ -154,7 +184,7 @@ def _run(
         _gather_trouble(run, connect, history)
 
     try:
-        virtual.run(main, grace=_grace.get(adapter, GRACE), name=scenario.name, leftovers=left)
+        virtual.run(main, grace=grace, name=scenario.name, leftovers=left)
     except NotClaimed as missing:
         for rule in scenario.rules:
             judge.not_claimed(rule, str(missing))
@@ -164,8 +194,7 @@ def _run(
         raise
     except (SystemExit, Exception) as raised:  # of a verb, or of a part that the wrapper handed out
         run.failed = f"the wrapper raised {describe(raised)}"
-    if any(loop.waited_in_vain for loop in loops):
-        _grace[adapter] = SHORT_GRACE
+    run.waited_in_vain = any(loop.waited_in_vain for loop in loops)
     if run.failed:
         judge.not_testable(run.failed)
     run.judgements = _with_what_was_left(judge.judgements(), left, history)
@@ -221,6 +250,8 @@ def _met(adapter: Adapter, era: str, way: str) -> str:
 def _probe(claim: str, adapter: Adapter, era: str, way: str) -> Probe:
     says = adapter.claims.makes(claim)
     run = _run(probes.BY_CLAIM[claim], adapter, era, way, "", {})
+    if adapter in _silent and run.returned is not None and run.returned[0] != says:
+        run = _run_once(probes.BY_CLAIM[claim], adapter, era, way, "", {}, GRACE)
     wire, detail = (
         run.returned if run.returned is not None else (says, f"the probe said nothing: {run.failed}")
     )
