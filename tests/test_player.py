@@ -403,7 +403,6 @@ def test_the_claims_of_the_sdk_adapters_agree_with_the_wire(name):
     assert [probe for probe in probes if not probe.agrees] == []
 
 
-
 def test_haste_accuses_nobody(monkeypatch):
     """Who has let a whole grace pass is played in haste; what is found so is played again at leisure."""
     session = {}
