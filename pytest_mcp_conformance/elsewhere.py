@@ -21,6 +21,7 @@ __all__ = ["loopback_only"]
 _guards: list[Callable[[str], object]] = []
 _strangers: WeakSet[threading.Thread] = WeakSet()
 _FAMILIES = (socket.AF_INET, socket.AF_INET6)
+_METHODS = ("connect", "connect_ex", "sendto")
 
 
 @contextmanager
@@ -129,7 +130,7 @@ def _spelt(host: Any, port: Any = None) -> str:
     return f"{text}:{_text(port)}" if port else text
 
 
-# -- a name that is given to connect() itself is looked up before the event ----------------------------------
+# -- a name that is given to a socket itself is looked up before the event -----------------------------------
 
 
 @contextmanager
@@ -137,7 +138,7 @@ def _names_are_looked_at_first() -> Iterator[None]:
     if len(_guards) > 1:
         yield
         return
-    own = {name: vars(socket.socket).get(name) for name in ("connect", "connect_ex")}
+    own = {name: vars(socket.socket).get(name) for name in _METHODS}
     for name in own:
         setattr(socket.socket, name, _looking(getattr(socket.socket, name)))
     try:
@@ -151,9 +152,9 @@ def _names_are_looked_at_first() -> Iterator[None]:
 
 
 def _looking(method: Any) -> Any:
-    def connect(self: socket.socket, address: Any, /) -> Any:
-        if _guards:
-            _refuse(_address(self, address))
-        return method(self, address)
+    def looking(self: socket.socket, /, *given: Any) -> Any:
+        if _guards and given:
+            _refuse(_address(self, given[-1]))
+        return method(self, *given)
 
-    return connect
+    return looking

@@ -87,6 +87,11 @@ def with_what_was_left(
     return (*(each for each in judgements if each.rule != leak.rule), leak)
 
 
+def _looks(adapter: Adapter) -> int:
+    """How many steps to wait: counted, because a test may have frozen the clocks of the time module."""
+    return math.ceil((SHORT_PATIENCE if adapter in _leaking else PATIENCE) / _STEP)
+
+
 def _left(before: Census, adapter: Adapter) -> list[Thing]:
     """What is there and was not before, once the garbage is collected and what ends has ended."""
     now = Census()
@@ -94,8 +99,7 @@ def _left(before: Census, adapter: Adapter) -> list[Thing]:
         return []
     gc.collect()
     pause = threading.Event()
-    # Steps are counted because a test may have frozen the clocks of the time module.
-    for _ in range(math.ceil((SHORT_PATIENCE if adapter in _leaking else PATIENCE) / _STEP)):
+    for _ in range(_looks(adapter)):
         now = Census()
         if not now.since(before):
             return []
