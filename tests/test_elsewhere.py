@@ -12,8 +12,10 @@ import urllib.request
 from contextlib import suppress
 
 import pytest
+from mcp import ClientSession
 
 from pytest_mcp_conformance import elsewhere
+from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 from pytest_mcp_conformance.elsewhere import loopback_only
 from pytest_mcp_conformance.scenarios import CATALOGUE
@@ -205,6 +207,34 @@ async def _in_a_thread():
 def test_a_wrapper_that_tries_is_told_so_though_it_hides_it(reach):
     played = play(SCENARIO, reaching_out(reach), era="handshake", compare=False)
     assert played.trouble == (SAID.format(f"{NAME}:443"),)
+
+
+def test_a_request_that_never_became_a_connection_is_told_as_well():
+    import httpx
+
+    async def reach():
+        with suppress(httpx.ConnectError):
+            async with httpx.AsyncClient() as client:
+                await client.get(f"https://{NAME}/?token=secret")
+
+    @adapter("asks", claims=Claims(eras=("handshake",), transports=("http",)))
+    async def asks(dial):
+        async with streams_of(dial) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            await reach()
+
+            async def list_tools():
+                return (await session.list_tools()).tools
+
+            async def call_tool(tool, arguments):
+                return await session.call_tool(tool.name, arguments)
+
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+    (said,) = play(SCENARIO, asks, era="handshake", way="http", compare=False).trouble
+    assert said.startswith(
+        f"the wrapper under test asked for GET https://{NAME}/: nothing leaves the process"
+    )
 
 
 def test_a_wrapper_that_fails_for_it_says_why():
