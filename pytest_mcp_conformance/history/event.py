@@ -19,7 +19,7 @@ class Event:
         kind: At the wire `opened`, `closed`, `asked` (a request of the client), `told` (a notification of the
             client), `replied` (an answer of the client), `garbled` (a line of the client that is no frame),
             `answered`, `failed`, `noticed`, `requested` (a request of the server); of the script `changed`;
-            at the wrapper `verb` and `gave`.
+            at the wrapper `verb` and `gave`, and `refused`: an attempt to reach another host.
         connection: The connection's number, from 1; 0 where there is none.
         principal: Whoever the connection's credentials stand for.
         id: The JSON-RPC id, as it was on the wire.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import anyio
@@ -27,13 +26,15 @@ from pytest_mcp_conformance.contract import (
 )
 from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.contract._outcome import describe
-from pytest_mcp_conformance.contract.connections import CLOSE_ENDS_EVERYTHING_IT_OPENED
-from pytest_mcp_conformance.history import Recorder, telling
+from pytest_mcp_conformance.elsewhere import loopback_only
+from pytest_mcp_conformance.history import Recorder
 from pytest_mcp_conformance.scenarios import claims as probes
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed, VerbFailed, current_judge
+from pytest_mcp_conformance.scenarios._leaks import watched, with_what_was_left
 from pytest_mcp_conformance.scenarios._meeting import FIRST_MEETING, refusal
 from pytest_mcp_conformance.scenarios._needs import missing_claims
+from pytest_mcp_conformance.scenarios._refusals import Refusals
 from pytest_mcp_conformance.scenarios._scenario import Scenario
 from pytest_mcp_conformance.scenarios._verbs import end_verbs, under_way
 from pytest_mcp_conformance.server import NotReached, ScriptedServer
@@ -92,13 +93,14 @@ def play(
         unclaimed = _unclaimed(scenario.rules, adapter, era, way)
         if len(unclaimed) == len(scenario.rules):
             return replace(played, judgements=tuple(_not_claimed(*each) for each in unclaimed.items()))
-        run = _run(scenario, adapter, era, way, variant, unclaimed)
+        once = partial(_run, scenario, adapter, era, way, variant, unclaimed)
+        run, left = watched(adapter, once)
     except AdapterError as wrong:
         return replace(played, adapter_error=_named(adapter, str(wrong)))
-    judgements = run.judgements
+    judgements = with_what_was_left(run.judgements, [*run.left, *left], run.history)
     if compare and any(each.verdict is Verdict.BROKEN for each in judgements):
         judgements = _beside_the_sdk(judgements, scenario, adapter, era, way, variant)
-    return replace(played, judgements=judgements, trouble=tuple(run.trouble))
+    return replace(played, judgements=judgements, trouble=tuple(run.trouble), clock=run.clock)
 
 
 def _named(adapter: Adapter, wrong: str) -> str:
@@ -111,8 +113,11 @@ def _named(adapter: Adapter, wrong: str) -> str:
 class _Run:
     """What one run of a scenario gave."""
 
+    history: Recorder = field(default_factory=Recorder)
     judgements: tuple[Judgement, ...] = ()
+    left: list[str] = field(default_factory=list)
     trouble: list[str] = field(default_factory=list)
+    clock: str = ""
     failed: str = ""
     returned: Any = None
     waited_in_vain: bool = False
@@ -121,7 +126,7 @@ class _Run:
     def is_good(self) -> bool:
         """Whether nothing was found that anybody could be accused of."""
         bad = any(each.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED) for each in self.judgements)
-        return not (bad or self.failed or self.trouble)
+        return not (bad or self.failed or self.trouble or self.left)
 
 
 def _run(
@@ -147,9 +152,9 @@ def _run_once(
     grace: float,
 ) -> _Run:
     run = _Run()
-    history = Recorder()
+    history, left = run.history, run.left
+    refusals = Refusals(history)
     judge = Judge(scenario.rules, history)
-    left: list[str] = []
     loops: list[Any] = []
     for rule in scenario.rules:
         if rule.id in unclaimed:
@@ -159,6 +164,7 @@ def _run_once(
         loop = asyncio.get_running_loop()
         loops.append(loop)
         history.keep_time(loop.time)
+        refusals.live_here()
         current_judge.set(judge)
         under_way.set(set())
         server = ScriptedServer(era, history=history)
@@ -184,7 +190,8 @@ def _run_once(
         _gather_trouble(run, connect, history)
 
     try:
-        virtual.run(main, grace=grace, name=scenario.name, leftovers=left)
+        with loopback_only(refusals.add):
+            virtual.run(main, grace=grace, name=scenario.name, leftovers=left)
     except NotClaimed as missing:
         for rule in scenario.rules:
             judge.not_claimed(rule, str(missing))
@@ -197,7 +204,9 @@ def _run_once(
     run.waited_in_vain = any(loop.waited_in_vain for loop in loops)
     if run.failed:
         judge.not_testable(run.failed)
-    run.judgements = _with_what_was_left(judge.judgements(), left, history)
+    run.judgements = judge.judgements()
+    run.trouble += refusals.told()
+    run.clock = "virtual" if all(loop.alone for loop in loops) else f"real, bounded by {grace:g} s"
     return run
 
 
@@ -217,23 +226,6 @@ def _open(history: Recorder, idle: set[int]) -> list[str]:
         elif event.kind == "closed":
             live.discard(event.connection)
     return [f"connection {number} is still open" for number in sorted(live - idle)]
-
-
-def _with_what_was_left(
-    judgements: tuple[Judgement, ...], left: Iterable[str], history: Recorder
-) -> tuple[Judgement, ...]:
-    """Whatever the scenario is about, what is left after close breaks the rule on closing."""
-    rest = "; ".join(left)
-    if not rest:
-        return judgements
-    leak = Judgement(
-        CLOSE_ENDS_EVERYTHING_IT_OPENED.id,
-        Verdict.BROKEN,
-        f"left after close: {rest}",
-        telling(history),
-        hard=True,
-    )
-    return (*(each for each in judgements if each.rule != leak.rule), leak)
 
 
 def _meet(adapter: Adapter, era: str, way: str) -> str:
