@@ -11,6 +11,7 @@ from pytest_mcp_conformance.contract import Adapter, Played
 from pytest_mcp_conformance.plugin.cells import Cell
 from pytest_mcp_conformance.plugin.collect import NAME
 from pytest_mcp_conformance.plugin.failure import failure_text
+from pytest_mcp_conformance.plugin.histories import recording
 from pytest_mcp_conformance.plugin.judging import Judged, judge, unplayed
 from pytest_mcp_conformance.reports.text import plain
 
@@ -54,12 +55,12 @@ def play_item(kit: Conformance, item: pytest.Item, cell: Cell, adapter: Adapter)
         pytest.xfail.Exception: Every fault is a known gap.
     """
     __tracebackhide__ = True
-    judged = judge_cell(kit, cell, adapter)
+    judged = judge_cell(kit, cell, adapter, item.nodeid)
     item.stash[DATA] = data_of(judged.played, adapter.claims.stated())
     finish(kit, item, judged)
 
 
-def judge_cell(kit: Conformance, cell: Cell, adapter: Adapter) -> Judged:
+def judge_cell(kit: Conformance, cell: Cell, adapter: Adapter, nodeid: str) -> Judged:
     """Play `cell`, unless its wrapper has ended too many processes already."""
     from pytest_mcp_conformance.scenarios._player import play
 
@@ -67,7 +68,10 @@ def judge_cell(kit: Conformance, cell: Cell, adapter: Adapter) -> Judged:
         reason = "not played: the process died in several scenarios of this wrapper before"
         played = unplayed(blank_of(cell), cell.scenario.rules, reason)
     else:
-        played = play(cell.scenario, adapter, era=cell.era, way=cell.way, variant=cell.variant)
+        with recording(kit.options.histories, cell, nodeid) as listening:
+            played = play(
+                cell.scenario, adapter, era=cell.era, way=cell.way, variant=cell.variant, **listening
+            )
     return judge(played, cell.scenario, kit.options)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -28,7 +28,7 @@ from pytest_mcp_conformance.contract import (
 from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.contract.connections import CLOSE_ENDS_EVERYTHING_IT_OPENED
-from pytest_mcp_conformance.history import Recorder, telling
+from pytest_mcp_conformance.history import Event, Recorder, telling
 from pytest_mcp_conformance.scenarios import claims as probes
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed, VerbFailed, current_judge
@@ -61,6 +61,7 @@ def play(
     way: str | None = None,
     variant: str = "",
     compare: bool = True,
+    listener: Callable[[Event], None] | None = None,
 ) -> Played:
     """Play one scenario once, in a loop and against a server of its own.
 
@@ -71,6 +72,7 @@ def play(
         way: The way in: `memory`, `http`, `stdio` or `loopback`; by default the first that both know.
         variant: One of the scenario's variants.
         compare: Where a rule is broken, play the scenario against the bare SDK as well.
+        listener: Told of each event as it happens, of this scenario and of no probe or comparison.
 
     Returns:
         A verdict for each rule of the scenario, whatever the wrapper did.
@@ -88,7 +90,7 @@ def play(
         unclaimed = _unclaimed(scenario.rules, adapter, era, way)
         if len(unclaimed) == len(scenario.rules):
             return replace(played, judgements=tuple(_not_claimed(*each) for each in unclaimed.items()))
-        run = _run(scenario, adapter, era, way, variant, unclaimed)
+        run = _run(scenario, adapter, era, way, variant, unclaimed, listener)
     except AdapterError as wrong:
         return replace(played, adapter_error=_named(adapter, str(wrong)))
     judgements = run.judgements
@@ -114,10 +116,18 @@ class _Run:
 
 
 def _run(
-    scenario: Scenario, adapter: Adapter, era: str, way: str, variant: str, unclaimed: dict[str, str]
+    scenario: Scenario,
+    adapter: Adapter,
+    era: str,
+    way: str,
+    variant: str,
+    unclaimed: dict[str, str],
+    listener: Callable[[Event], None] | None = None,
 ) -> _Run:
     run = _Run()
     history = Recorder()
+    if listener is not None:
+        history.tell(listener)
     judge = Judge(scenario.rules, history)
     left: list[str] = []
     loops: list[Any] = []

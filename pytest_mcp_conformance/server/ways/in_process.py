@@ -61,7 +61,7 @@ class InProcess:
     def refuse(self, what: str) -> None:
         """Note what was asked of a host that is no server of this process, so that a failure can show it."""
         self.refused.append(what)
-        self.engine.server.history.record("refused", text=f"{what}: no server of this scenario")
+        self.engine.server.history.record("astray", text=f"{what}: no server of this scenario")
 
     async def aclose(self) -> None:
         """Give the address up and cut what is still open."""
