@@ -106,11 +106,11 @@ class Condenser:
         if event.method == _CALL:
             fields["tool"] = self._name(params.get("name"))
             fields["arguments"] = self._digest(event.arguments)
+        elif event.method in _HANDSHAKES:
+            fields["version"] = self._name(params.get("protocolVersion"))
         else:
             rest = {key: value for key, value in params.items() if key not in ("_meta", "cursor")}
             fields["arguments"] = self._digest(rest) if rest else ""
-        if event.method in _HANDSHAKES:
-            fields["version"] = self._name(params.get("protocolVersion"))
         return fields
 
     def _notification(self, event: Event) -> Fields:

@@ -167,7 +167,10 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_un
     tool: Annotated[str, _told("The name of the tool that is called or bound")] = ""
     verb: Annotated[str, _told("The verb of the adapter")] = ""
     arguments: Annotated[
-        str, _digest("The arguments of a call; of another request its params, but for `_meta` and the cursor")
+        str,
+        _digest(
+            "The arguments of a call; of another request, not a handshake, its params but `_meta` and cursor"
+        ),
     ] = ""
     result: Annotated[
         str, _digest("The content of a result: equal where a call returns what was answered on the wire")

@@ -27,9 +27,9 @@ _LONGEST = 160
 def recording(folder: Path | None, cell: Cell, nodeid: str) -> Iterator[dict[str, Any]]:
     """Record what is played in this block.
 
-    Gives what the player is to be told: nothing where nothing is to be written. The file is made with the first
-    event, so an item of which nothing was played has none. It has no footer where the block was left by an
-    exception, or with its process.
+    Gives what the player is to be told: nothing where nothing is to be written. The file is made with the
+    first event, so an item of which nothing was played has none. It has no footer where the block was left
+    by an exception, or with its process.
 
     Args:
         folder: Where files are written.

@@ -76,17 +76,13 @@ class Notes:
         with self._under_way("called", verb, tool=tool, arguments=jsonlike(arguments)) as op:
             yield outcomes
             (outcome,) = outcomes
-            self._write(
-                "returned",
-                op,
-                f"{tool} {outcome}",
-                verb=verb,
-                tool=tool,
-                outcome=outcome.kind,
-                content=jsonlike(outcome.text if outcome.value is MISSING else outcome.value),
-                error=type(outcome.error).__name__ if outcome.error is not None else "",
-                reached=bool(self._server.ledger.calls(since=before)),
-            )
+            data = {"verb": verb, "tool": tool, "outcome": outcome.kind}
+            if outcome.kind in ("ok", "tool_error"):
+                data["content"] = jsonlike(outcome.text if outcome.value is MISSING else outcome.value)
+            if outcome.error is not None:
+                data["error"] = type(outcome.error).__name__
+            reached = bool(self._server.ledger.calls(since=before))
+            self._write("returned", op, f"{tool} {outcome}", reached=reached, **data)
 
     @contextmanager
     def _under_way(self, kind: str, verb: str, *, tells: bool = False, **data: Any) -> Iterator[int]:
