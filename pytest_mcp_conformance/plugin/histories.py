@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from pytest_mcp_conformance.history import HistoryWriter
 from pytest_mcp_conformance.history.event import Event
@@ -18,34 +13,63 @@ from pytest_mcp_conformance.plugin.cells import Cell
 from pytest_mcp_conformance.plugin.collect import NAME
 from pytest_mcp_conformance.reports.json import version_of
 
-__all__ = ["file_name", "recording"]
+__all__ = ["Recording", "file_name"]
 
 _LONGEST = 160
 
 
-@contextmanager
-def recording(folder: Path | None, cell: Cell, nodeid: str) -> Iterator[dict[str, Any]]:
-    """Record what is played in this block.
+class Recording:
+    """Records what is played in its `with` block.
 
-    Gives what the player is to be told: nothing where nothing is to be written. The file is made with the
-    first event, so an item of which nothing was played has none. It has no footer where the block was left
-    by an exception, or with its process.
+    The file is made with the first event, so an item of which nothing was played has none. It has no footer
+    where the block was left by an exception, or with its process.
 
     Args:
-        folder: Where files are written.
+        folder: Where files are written; None for nowhere.
         cell: What is played.
         nodeid: The item's node id, which names the file.
+
+    Attributes:
+        trouble: Why the file is not whole, where it is not. It is no matter of the verdict.
     """
-    if folder is None:
-        yield {}
-        return
-    recorder = _Recorder(folder / file_name(nodeid), cell)
-    finished = False
-    try:
-        yield {"listener": recorder.write}
-        finished = True
-    finally:
-        recorder.close(finished=finished)
+
+    def __init__(self, folder: Path | None, cell: Cell, nodeid: str) -> None:
+        self.trouble = ""
+        self._path = folder / file_name(nodeid) if folder is not None else None
+        self._cell = cell
+        self._writer: HistoryWriter | None = None
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if self._writer is not None:
+            self._writer.close(finished=kind is None)
+            self._blame(self._writer.trouble)
+
+    @property
+    def listening(self) -> dict[str, Any]:
+        """What the player is to be told beside the rest: nothing where nothing is to be written."""
+        return {"listener": self._write} if self._path is not None else {}
+
+    def _write(self, event: Event) -> None:
+        if self._writer is None and not self.trouble:
+            self._open()
+        if self._writer is not None:
+            self._writer.write(event)
+
+    def _open(self) -> None:
+        assert self._path is not None
+        name = f"{self._cell.scenario.name}[{self._cell.id}]"
+        kit, sdk = version_of("pytest-mcp-conformance"), version_of("mcp")
+        try:
+            self._writer = HistoryWriter(self._path, name=name, era=self._cell.era, kit=kit, sdk=sdk)
+        except OSError as error:
+            self._blame(error.strerror or str(error))
+
+    def _blame(self, why: str) -> None:
+        if why:
+            self.trouble = f"history not written to {self._path}: {why}"
 
 
 def file_name(nodeid: str) -> str:
@@ -54,36 +78,3 @@ def file_name(nodeid: str) -> str:
     if len(name) > _LONGEST:
         name = f"{name[:_LONGEST]}-{sha256(nodeid.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
     return f"{name}.history.jsonl"
-
-
-class _Recorder:
-    """Writes one file, which is made with the first event. What cannot be written is warned of once."""
-
-    def __init__(self, path: Path, cell: Cell) -> None:
-        self._path = path
-        self._cell = cell
-        self._writer: HistoryWriter | None = None
-        self._trouble = ""
-
-    def write(self, event: Event) -> None:
-        if self._writer is None and not self._trouble:
-            try:
-                self._writer = self._open()
-            except OSError as error:
-                self._trouble = error.strerror or str(error)
-        if self._writer is not None:
-            self._writer.write(event)
-
-    def close(self, *, finished: bool) -> None:
-        if self._writer is not None:
-            self._writer.close(finished=finished)
-            self._trouble = self._writer.trouble
-        if self._trouble:
-            told = f"history not written to {self._path}: {self._trouble}"
-            warnings.warn(pytest.PytestWarning(told), stacklevel=2)
-
-    def _open(self) -> HistoryWriter:
-        cell = self._cell
-        name = f"{cell.scenario.name}[{cell.id}]"
-        kit, sdk = version_of("pytest-mcp-conformance"), version_of("mcp")
-        return HistoryWriter(self._path, name=name, era=cell.era, kit=kit, sdk=sdk)

@@ -11,7 +11,7 @@ from pytest_mcp_conformance.contract import Adapter, Played
 from pytest_mcp_conformance.plugin.cells import Cell
 from pytest_mcp_conformance.plugin.collect import NAME
 from pytest_mcp_conformance.plugin.failure import failure_text
-from pytest_mcp_conformance.plugin.histories import recording
+from pytest_mcp_conformance.plugin.histories import Recording
 from pytest_mcp_conformance.plugin.judging import Judged, judge, unplayed
 from pytest_mcp_conformance.reports.text import plain
 
@@ -55,12 +55,13 @@ def play_item(kit: Conformance, item: pytest.Item, cell: Cell, adapter: Adapter)
         pytest.xfail.Exception: Every fault is a known gap.
     """
     __tracebackhide__ = True
-    judged = judge_cell(kit, cell, adapter, item.nodeid)
-    item.stash[DATA] = data_of(judged.played, adapter.claims.stated())
+    with Recording(kit.options.histories, cell, item.nodeid) as recording:
+        judged = judge_cell(kit, cell, adapter, recording.listening)
+    item.stash[DATA] = {**data_of(judged.played, adapter.claims.stated()), "unwritten": recording.trouble}
     finish(kit, item, judged)
 
 
-def judge_cell(kit: Conformance, cell: Cell, adapter: Adapter, nodeid: str) -> Judged:
+def judge_cell(kit: Conformance, cell: Cell, adapter: Adapter, listening: dict[str, Any]) -> Judged:
     """Play `cell`, unless its wrapper has ended too many processes already."""
     from pytest_mcp_conformance.scenarios._player import play
 
@@ -68,10 +69,7 @@ def judge_cell(kit: Conformance, cell: Cell, adapter: Adapter, nodeid: str) -> J
         reason = "not played: the process died in several scenarios of this wrapper before"
         played = unplayed(blank_of(cell), cell.scenario.rules, reason)
     else:
-        with recording(kit.options.histories, cell, nodeid) as listening:
-            played = play(
-                cell.scenario, adapter, era=cell.era, way=cell.way, variant=cell.variant, **listening
-            )
+        played = play(cell.scenario, adapter, era=cell.era, way=cell.way, variant=cell.variant, **listening)
     return judge(played, cell.scenario, kit.options)
 
 

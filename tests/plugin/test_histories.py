@@ -72,13 +72,14 @@ def test_a_place_that_is_no_folder_is_a_usage_error(adapter, run, pytester):
     result.stderr.fnmatch_lines(["*--mcp-history=seen: no folder can be made there, *; name another"])
 
 
-def test_what_cannot_be_written_is_a_warning_and_no_verdict(adapter, run, pytester):
+def test_what_cannot_be_written_is_told_and_is_no_verdict(adapter, run, pytester):
     adapter()
     name = "weak_promise[acme-memory-handshake].history.jsonl"
     (pytester.path / "seen" / name).mkdir(parents=True)
     result = run("--mcp-history=seen", "-k", "weak_promise")
-    assert result.ret == 0
-    result.stdout.fnmatch_lines([f"*history not written to *{name.partition('[')[0]}*: Is a directory*"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.assert_outcomes(passed=1, deselected=10)
+    result.stdout.fnmatch_lines([f"history not written to *{name.partition('[')[0]}*: Is a directory"])
 
 
 @pytest.mark.parametrize(
