@@ -95,7 +95,7 @@ def test_what_may_be_in_use_is_no_leak(start, failed):
         return Run(failed)
 
     try:
-        _, left = _leaks.watched(leaky(None, Keeper()), once)
+        _, left = _leaks.watched(leaky(None, Keeper()), once, once)
         assert bool(left) is (start is threading.Thread and not failed)
     finally:
         stop.set()

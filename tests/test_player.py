@@ -9,7 +9,7 @@ import pytest
 
 from pytest_mcp_conformance.adapters import bundled
 from pytest_mcp_conformance.contract import Adapter, Claims, Outcome, Verdict, Wrapper, adapter
-from pytest_mcp_conformance.scenarios import CATALOGUE, _player
+from pytest_mcp_conformance.scenarios import CATALOGUE, _run
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
 
@@ -425,8 +425,8 @@ def test_haste_accuses_nobody(monkeypatch):
 
     slow = of("slow", connects)
     assert judgement(CLOSES, slow, "once").verdict is Verdict.KEPT
-    monkeypatch.setattr(_player, "SHORT_GRACE", 0.002)
-    hasty = _player._run_once(CLOSES, slow, "handshake", "memory", "once", {}, _player.SHORT_GRACE)
+    monkeypatch.setattr(_run, "SHORT_GRACE", 0.002)
+    hasty = _run.run_once(CLOSES, slow, "handshake", "memory", "once", {}, _run.SHORT_GRACE)
     assert {each.verdict for each in hasty.judgements} == {Verdict.NOT_TESTABLE}
-    monkeypatch.setattr(_player, "_silent", {slow})
+    monkeypatch.setattr(_run, "silent", {slow})
     assert judgement(CLOSES, slow, "once").verdict is Verdict.KEPT

@@ -43,7 +43,7 @@ class Run(Protocol):
 R = TypeVar("R", bound=Run)
 
 
-def watched(adapter: Adapter, once: Callable[[], R]) -> tuple[R, list[str]]:
+def watched(adapter: Adapter, once: Callable[[], R], once_more: Callable[[], R]) -> tuple[R, list[str]]:
     """Play, and say what is left afterwards of threads, files, sockets and children.
 
     Where a play did not come to its end, or one of its verbs has not, nothing is said: what is left may be
@@ -51,7 +51,8 @@ def watched(adapter: Adapter, once: Callable[[], R]) -> tuple[R, list[str]]:
 
     Args:
         adapter: Whom it is played against.
-        once: Plays once. Called a second time where something seems to be left.
+        once: Plays.
+        once_more: Plays a second time. Called where something seems to be left.
 
     Returns:
         The first play, and one line for each thing.
@@ -62,7 +63,7 @@ def watched(adapter: Adapter, once: Callable[[], R]) -> tuple[R, list[str]]:
     if not seen:
         return run, []
     before = Census()
-    again = once()
+    again = once_more()
     kinds = {thing.kind for thing in seen}
     left = [each for each in _left(before, adapter) if each.kind in kinds] if not again.failed else []
     if left:

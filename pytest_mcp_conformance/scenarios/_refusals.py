@@ -31,9 +31,9 @@ class Refusals:
             self._home.call(lambda: self._write(what))
 
     def _write(self, what: str) -> None:
-        self._history.record("refused", text=what)
+        self._history.record("astray", text=what)
 
     def told(self) -> list[str]:
         """One line for each attempt, those in the history first."""
-        seen = (event.text for event in self._history if event.kind == "refused")
+        seen = (event.text for event in self._history if event.kind == "astray")
         return list(dict.fromkeys([*seen, *self._said]))

@@ -86,6 +86,11 @@ class ScriptedServer:
         self._steps: list[_Step] = []
         self._gates: list[Gate] = []
 
+    @property
+    def label(self) -> str:
+        """Its name in a history, empty for the usual one."""
+        return "" if self.name == "server" else self.name
+
     # -- what it says --------------------------------------------------------------------------------------
 
     def has_tools(self, *tools: str | Mapping[str, Any], principal: str | None = None) -> None:
@@ -114,7 +119,11 @@ class ScriptedServer:
         self._catalogue.set(lister, principal)
         self.generation += 1
         self.history.record(
-            "changed", text=f"tools changed (-> {self.generation})", generation=self.generation
+            "changed",
+            text=f"tools changed (-> {self.generation})",
+            generation=self.generation,
+            server=self.label,
+            principal=principal,
         )
 
     def answers(self, name: str, out: Any = ABSENT, **how: Any) -> None:

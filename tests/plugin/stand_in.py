@@ -2,7 +2,7 @@
 
 The tests of this folder are about the plugin: what it does with verdicts, not how they are reached. An
 adapter says in its version what is to come out: `@adapter("acme", version="CCH-13=broken NTC-1=unknown")`;
-what it does not name is kept. Beside rules it knows `trouble`, `exit`, `interrupt`, `error`,
+what it does not name is kept. Beside rules it knows `trouble`, `silent`, `exit`, `interrupt`, `error`,
 `real@ERA` and `claim:NAME=yes|no`.
 """
 
@@ -29,6 +29,7 @@ from pytest_mcp_conformance.contract import (
     Probe,
     Verdict,
 )
+from pytest_mcp_conformance.history.event import Event
 
 REALLY = "real, bounded by 5 s"
 REAL = "pytest_mcp_conformance.scenarios"
@@ -66,8 +67,18 @@ CATALOGUE = (
 """CCH-13 is judged by three items of a wrapper that speaks both eras, NTC-1 by four, the others by one."""
 
 
-def play(scenario: Any, adapter: Adapter, *, era: str, way: str = "memory", variant: str = "") -> Played:
+def play(
+    scenario: Any,
+    adapter: Adapter,
+    *,
+    era: str,
+    way: str = "memory",
+    variant: str = "",
+    listener: Any = None,
+) -> Played:
     said = dict(word.partition("=")[::2] for word in adapter.version.split())
+    if listener is not None and "silent" not in said:
+        listener(Event(1, 0.0, "opened", connection=1))
     played = Played(scenario.name, adapter.name, "1.0", way, era, variant, clock=_clock(adapter, era))
     if "exit" in said and said["exit"] in ("", scenario.name):
         os._exit(3)

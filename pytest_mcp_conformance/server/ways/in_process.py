@@ -64,7 +64,7 @@ class InProcess:
         """Note what was asked of a host that is no server of this process, so that a failure can show it."""
         self.refused.append(what)
         self.engine.server.history.record(
-            "refused", text=f"the wrapper under test asked for {what}: {_NOBODY}"
+            "astray", text=f"the wrapper under test asked for {what}: {_NOBODY}"
         )
 
     async def aclose(self) -> None:
