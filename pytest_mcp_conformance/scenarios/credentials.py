@@ -1,4 +1,4 @@
-"""Scenarios of TEN over streamable HTTP: credentials that are replaced, and the object that they were given in."""
+"""Scenarios of TEN over streamable HTTP: credentials that are replaced, and the object that holds them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SOON = 60.0
 
 @scenario(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN, ways=HTTP)
 async def credential_that_is_renewed(server: ScriptedServer, connect: Connect) -> None:
-    """A principal's token is replaced by a new one. It calls, hears of a change, loses its streams and then
-    its session, calls, and closes.
+    """A principal's token is replaced by a new one; it calls, loses its streams and its session, and closes.
 
-    A stream that was opened before bears the old token until it is opened again, which is no fault.
+    In between it hears of a change. A stream that was opened before bears the old token until it is opened
+    again, which is no fault.
     """
     server.has_tools(*V1)
     traffic = Traffic(server, connect)
@@ -95,11 +95,11 @@ async def credential_of_another_principal(server: ScriptedServer, connect: Conne
 
 @scenario(CALLERS_CONFIGURATION_IS_LEFT_ALONE, ways=HTTP)
 async def headers_object_of_the_caller(server: ScriptedServer, connect: Connect) -> None:
-    """Two connect as A with one and the same headers object. Then its owner writes B's token into it; both
-    call a tool that they were handed before, lose their connections, and call again.
+    """Two connect as A with one and the same headers object, and then its owner writes B's token into it.
 
-    Whoever asks its dial for headers then is given A's, in a new object. An adapter that hands its wrapper a
-    copy keeps what the wrapper does with it from being seen.
+    Both call a tool that they were handed before, lose their connections, and call again. Whoever asks its
+    dial for headers then is given A's, in a new object. An adapter that hands its wrapper a copy keeps what
+    the wrapper does with it from being seen.
     """
     for name in "AB":
         server.has_tools("old", f"of {name}", principal=name)

@@ -8,8 +8,8 @@ What comes of trouble with one request is told as an answer to that request, in 
 * an answer that is cut is resumed by the SDK where its events have ids, in a bounded number of tries that
   bring nothing new; where they have none, or the tries are over, the request fails. 1.x would wait for ever.
 
-A session id that the server names twice is one id. Headers may be replaced while a connection is open: they are
-read anew for each request.
+A session id that the server names twice is one id. Headers that may be replaced are read anew for each
+request.
 """
 
 from __future__ import annotations

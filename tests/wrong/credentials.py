@@ -1,4 +1,4 @@
-"""Wrong wrappers of TEN that keep a credential too long, or the object that it was given in."""
+"""Wrong wrappers of TEN that keep a credential too long, or the object that holds it."""
 
 from __future__ import annotations
 
