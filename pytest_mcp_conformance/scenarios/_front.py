@@ -141,11 +141,14 @@ async def front_of(app: App, headers: Mapping[str, str]) -> AsyncIterator[Front]
 
     life = asyncio.get_running_loop().create_task(live(), name="life of the front end")
     begins.put_nowait({"type": "lifespan.startup"})
-    if await said.get() == "lifespan.startup.failed":
-        await life
-        raise NotReached("the front end does not start")
-    front = Front(app, headers)
     try:
+        try:
+            started = await asyncio.wait_for(said.get(), DEADLINE) != "lifespan.startup.failed"
+        except (asyncio.TimeoutError, TimeoutError):
+            started = False
+        if not started:
+            raise NotReached("the front end does not start")
+        front = Front(app, headers)
         await front.begin()
         yield front
     finally:
