@@ -232,7 +232,7 @@ def test_credentials_that_are_replaced_ride_on_the_next_request(era: str) -> Non
     async def main() -> None:
         given = {"Authorization": "first"}
         credentials = Credentials(given)
-        async with scene(era, credentials) as (server, engine, client):
+        async with scene(era, credentials) as (_, engine, client):
             before = len(engine.exchanged)
             given["Authorization"] = "another's"
             await client.call_tool("a")
@@ -248,7 +248,7 @@ def test_credentials_that_are_replaced_ride_on_the_next_request(era: str) -> Non
 def test_headers_that_are_given_as_they_are_are_copied() -> None:
     async def main() -> None:
         given = {"Authorization": "first"}
-        async with scene(headers=given) as (server, engine, client):
+        async with scene(headers=given) as (_, engine, client):
             given["Authorization"] = "another's"
             await client.call_tool("a")
             assert {each.request.headers["authorization"] for each in engine.exchanged} == {"first"}
