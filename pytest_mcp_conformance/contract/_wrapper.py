@@ -23,6 +23,8 @@ class Wrapper:
         call_with: `(tool_or_name, arguments, meta, on_progress) -> anything`, a call that carries `meta`, a
             mapping, as its `_meta`; `on_progress` is `None`, or a plain function that takes the number of
             each step of its progress.
+        call_with_headers: `(tool_or_name, arguments, headers) -> anything`, a call that is to carry these
+            HTTP headers beside those of its connection, or in their place.
         refresh: `() -> None`, list again now, whatever the cache says.
         invalidate: `() -> None`, the application says that tools changed.
         permissions_changed: `() -> None`, the application says that this principal's rights changed.
@@ -72,6 +74,7 @@ class Wrapper:
     list_tools: Verb
     call_tool: Verb
     call_with: Verb | None = None
+    call_with_headers: Verb | None = None
     refresh: Verb | None = None
     invalidate: Verb | None = None
     permissions_changed: Verb | None = None

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from mcp_conformance_reference.overhttp import Credentials, HttpClient, http_streams
 
-from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.adapters.reference import Login
 from pytest_mcp_conformance.contract.tenants import (
     CALLERS_CONFIGURATION_IS_LEFT_ALONE,
     REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN,
 )
-from tests.wrong._client import Client
+from tests.wrong._http import ByHttp
 from tests.wrong._wrong import breaks
 
 
-class Renews(Client):
+class Renews(ByHttp):
     """Gives the verb `set_principal`. By itself it breaks nothing."""
-
-    client_type = HttpClient
 
     def enter(self):
         self.login = Login(self, self.dial.principal, Credentials(self.dial.headers))
-        self.open_streams = partial(streams_of, self.dial, self.over_http)
+        super().enter()
 
     def over_http(self, url, headers):
-        return http_streams(url, self.login.credentials, client_type=self.client_type)
+        return super().over_http(url, self.login.credentials)
 
     def verbs(self):
         return {"set_principal": self.set_principal}
@@ -87,12 +82,15 @@ class AnotherLoginIsARenewal(Renews):
         self.login.credentials.replace(dial.headers)
 
 
-class KeepsTheObject(Client):
+class KeepsTheObject(ByHttp):
     """Sends the headers of the object that it was given, as they are when it dials. It breaks TEN-9."""
 
     def enter(self):
         self.headers = self.dial.headers
-        self.open_streams = partial(streams_of, self.dial, lambda url, _: http_streams(url, self.headers))
+        super().enter()
+
+    def over_http(self, url, headers):
+        return super().over_http(url, self.headers)
 
 
 @breaks(CALLERS_CONFIGURATION_IS_LEFT_ALONE)
@@ -101,12 +99,11 @@ class ReadAnewAtEachDial(KeepsTheObject):
 
 
 @breaks(CALLERS_CONFIGURATION_IS_LEFT_ALONE)
-class ReadAnewForEachRequest(Client):
+class ReadAnewForEachRequest(KeepsTheObject):
     """The caller's object is read for each request."""
 
-    def enter(self):
-        headers = self.dial.headers
-        self.open_streams = partial(streams_of, self.dial, lambda url, _: http_streams(url, lambda: headers))
+    def over_http(self, url, headers):
+        return http_streams(url, lambda: self.headers)
 
 
 @breaks(CALLERS_CONFIGURATION_IS_LEFT_ALONE)
@@ -125,6 +122,5 @@ class TakesTheTokenOut(KeepsTheObject):
 
     def enter(self):
         super().enter()
-        headers = self.headers
-        self.headers = dict(headers)
+        headers, self.headers = self.headers, dict(self.headers)
         headers.pop("Authorization", None)

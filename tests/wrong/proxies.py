@@ -21,7 +21,7 @@ class CredentialIsPassedOnWithCalls(Proxies):
 
     def passed_on(self, request):
         calls = b'"tools/call"' in request.content
-        return {"authorization": self.asking["authorization"]} if calls else {}
+        return {name: value for name, value in self.asking.items() if calls and name == "authorization"}
 
 
 @breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)
@@ -53,4 +53,6 @@ class TokenIsHandedOnInMeta(Proxies):
     """The back end is told in the `_meta` of a call who asks, by the credential of the user in front."""
 
     async def called(self, params, **more):
-        return await super().called(params, meta={"example.com/user": self.asking["authorization"]}, **more)
+        return await super().called(
+            params, meta={"example.com/user": self.asking.get("authorization")}, **more
+        )
