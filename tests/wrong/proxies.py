@@ -53,6 +53,5 @@ class TokenIsHandedOnInMeta(Proxies):
     """The back end is told in the `_meta` of a call who asks, by the credential of the user in front."""
 
     async def called(self, params, **more):
-        return await super().called(
-            params, meta={"example.com/user": self.asking.get("authorization")}, **more
-        )
+        told = {"example.com/user": self.asking.get("authorization")}
+        return await super().called(params, meta=told, **more)
