@@ -84,8 +84,8 @@ async def credential_of_another_principal(server: ScriptedServer, connect: Conne
         await server.settle()
         mark = traffic.mark
         with check(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN):
-            names = await wrapper.names()
-            assert names == ["old", "of B"], "the tools of B, whose token has replaced A's"
+            names = await wrapper.try_names()
+            assert names in (None, ["old", "of B"]), "the tools of B, whose token has replaced A's"
         await wrapper.call("old", "n1")
         reached(traffic.calls("n1"), "no call was sent after the change")
     with check(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN):
