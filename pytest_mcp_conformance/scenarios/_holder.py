@@ -133,6 +133,11 @@ class Holder(Owner):
             self._call(name, "call_with", self.handle(name), {"nonce": nonce}, meta, on_progress), "call_with"
         )
 
+    def start_call_with_headers(self, name: str, nonce: str, headers: Mapping[str, str]) -> Pending[Outcome]:
+        """Start a call of the tool `name` that is to carry HTTP headers of its own."""
+        given = (self.handle(name), {"nonce": nonce}, dict(headers))
+        return Pending(self._call(name, "call_with_headers", *given), "call_with_headers")
+
     async def call(
         self, name: str, nonce: str | None = "", handle: Any = ABSENT, **arguments: Any
     ) -> Outcome:
