@@ -131,7 +131,7 @@ def _run(
         history.keep_time(loop.time)
         current_judge.set(judge)
         under_way.set(set())
-        server = ScriptedServer(era, history=history)
+        server = ScriptedServer(era, history=history, way=way)
         ways = Ways(way)
 
         async def look_around() -> None:
