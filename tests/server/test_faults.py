@@ -301,9 +301,12 @@ def test_a_child_ends_by_a_fault_at_once(fault):
     async def main():
         server = ScriptedServer(way="stdio")
         async with connected(server) as session:
-            server.drop(FAULTS[fault])
-            with pytest.raises(Exception, match=r"(?i)closed"):
-                await names(session)
+            with server.holding("tools/list") as gate:
+                listing = asyncio.create_task(names(session))
+                await gate.arrived()
+                server.drop(FAULTS[fault])
+                with pytest.raises(Exception, match=r"(?i)closed"):
+                    await listing
         return [event.text for event in server.ledger if event.kind == "closed"]
 
     assert run(main) == ["dropped by the server"]
