@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from pytest_mcp_conformance.contract.calls import (
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
@@ -17,24 +18,29 @@ from pytest_mcp_conformance.contract.calls import (
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
-from pytest_mcp_conformance.scenarios._scenario import scenario
+from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
 from pytest_mcp_conformance.scenarios._steps import arrives_or_ends, cannot_give_up, elapsed, give_up
-from pytest_mcp_conformance.server import DEADLINE, V1, ScriptedServer
+from pytest_mcp_conformance.server import DEADLINE, FAULTS, V1, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
 
 FOR_EVER = float("inf")
 
 
+BROKE = replace(FAULTS["error"], text="the tool broke")
+FAILS = {"error": BROKE, "malformed": FAULTS["malformed"], "dropped": FAULTS["hangs_up"]}
+"""How a call fails at its server."""
+
+
 @scenario(
-    ONE_CALL_IS_SENT_ONCE, variants=("wrong_answer", "error", "dropped", "timeout", "hidden_listing_fails")
+    ONE_CALL_IS_SENT_ONCE,
+    variants=("wrong_answer", "error", "malformed", "dropped", "timeout", "hidden_listing_fails"),
 )
 async def one_call_one_frame(server: ScriptedServer, connect: Connect, cause: str) -> None:
     """A call fails in one way or another; within a minute it is not sent a second time."""
     server.has_tools(*V1)
 
     async with connect(server) as wrapper:
-        if cause in wrapper.claims.resends_calls or (cause == "dropped" and server.era == "modern"):
-            leave_out(ONE_CALL_IS_SENT_ONCE, f"may send a call again: {cause}")
+        if _may_be_sent_again(server, wrapper, cause):
             return
         if cause == "timeout" and not (wrapper.claims.makes("own_timeout") and wrapper.claims.makes("clock")):
             leave_out(ONE_CALL_IS_SENT_ONCE, "own_timeout, clock")
@@ -43,13 +49,11 @@ async def one_call_one_frame(server: ScriptedServer, connect: Connect, cause: st
             await wrapper.list_tools()
         if cause == "wrong_answer":
             server.answers("a", "bad")
-        elif cause == "error":
-            server.fails("tools/call", -32603, "the tool broke")
-        elif cause == "dropped":
-            server.drops_on("tools/call")
-        with server.holding(
-            "tools/call", when=lambda _: cause in ("timeout", "hidden_listing_fails")
-        ) as gate:
+        elif cause == "timeout":
+            server.suffers("silent", "call")
+        elif cause in FAILS:
+            server.suffers(FAILS[cause], "call")
+        with server.holding("tools/call", when=lambda _: cause == "hidden_listing_fails") as gate:
             call = wrapper.start_call("a", "n1")
             if cause == "hidden_listing_fails" and await arrives_or_ends(gate, call):
                 server.fails("tools/list", times=FOR_EVER)
@@ -63,6 +67,35 @@ async def one_call_one_frame(server: ScriptedServer, connect: Connect, cause: st
             return
         with check(ONE_CALL_IS_SENT_ONCE):
             assert len(sent) == 1
+
+
+@scenario(ONE_CALL_IS_SENT_ONCE, variants=("server_error", "cut_body"), ways=HTTP)
+async def one_call_one_post(server: ScriptedServer, connect: Connect, fault: str) -> None:
+    """A call is answered with HTTP 500, or its answer breaks off; within a minute it is not sent again."""
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        if _may_be_sent_again(server, wrapper, {"server_error": "error", "cut_body": "dropped"}[fault]):
+            return
+        await wrapper.list_tools()
+        server.suffers(fault, "call")
+        await wrapper.start_call("a", "n1").ended(wrapper.patience)
+        await asyncio.sleep(60.0)
+        reached(server.ledger.calls("n1"), "the call was not sent")
+        with check(ONE_CALL_IS_SENT_ONCE):
+            assert len(server.ledger.calls("n1")) == 1
+
+
+def _may_be_sent_again(server: ScriptedServer, wrapper: Holder, cause: str) -> bool:
+    """True where a call may be sent again for this cause; then the rule is left out.
+
+    A result that is none is an error to one wrapper, and a wrong answer to another.
+    """
+    claimed = {*wrapper.claims.resends_calls, *(("dropped",) if server.era == "modern" else ())}
+    may = bool(claimed & ({"error", "wrong_answer", cause} if cause == "malformed" else {cause}))
+    if may:
+        leave_out(ONE_CALL_IS_SENT_ONCE, f"may send a call again: {cause}")
+    return may
 
 
 @scenario(ONE_CALL_IS_SENT_ONCE)
@@ -265,7 +298,7 @@ async def tool_that_says_it_failed(server: ScriptedServer, connect: Connect) -> 
             assert wrapper.same_connections(before), "taken for a lost connection"
 
 
-@scenario(FAILED_CALL_IS_NEVER_REDIRECTED, variants=("error", "dropped", "refused"))
+@scenario(FAILED_CALL_IS_NEVER_REDIRECTED, variants=("error", "malformed", "dropped", "refused"))
 async def failure_stays_on_its_server(server: ScriptedServer, connect: Connect, how: str) -> None:
     """Two servers have a tool of one name, for two principals; a call on the first one fails."""
     other = server.another("another server")
@@ -275,12 +308,8 @@ async def failure_stays_on_its_server(server: ScriptedServer, connect: Connect, 
     async with connect(server, "A") as wrapper, connect(other, "B") as theirs:
         await wrapper.list_tools()
         await theirs.list_tools()
-        if how == "error":
-            server.fails("tools/call", -32603, "the tool broke", times=FOR_EVER)
-        elif how == "refused":
-            server.fails("tools/call", -32602, "Unknown tool: a", times=FOR_EVER)
-        else:
-            server.drops_on("tools/call")
+        fault = replace(BROKE, code=-32602, text="Unknown tool: a") if how == "refused" else FAILS[how]
+        server.suffers(fault, "call", times=1 if how == "dropped" else FOR_EVER)
         await wrapper.call("a", "n1")
         await asyncio.sleep(60.0)
         reached(server.ledger.calls("n1"), "the call was not sent")

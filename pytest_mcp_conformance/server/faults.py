@@ -15,7 +15,7 @@ from pytest_mcp_conformance.server.tools import ABSENT
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.connection import Connection
 
-__all__ = ["FAULTS", "STEPS", "Fault", "Step", "possible", "step_of"]
+__all__ = ["FAULTS", "SHAKES_HANDS", "STEPS", "Fault", "Step", "possible", "step_of"]
 
 Answer = Callable[[], None]
 Plays = Callable[["Fault", "Connection", "Event | None", Callable[[], Answer]], None]
@@ -55,6 +55,9 @@ STEPS: Mapping[str, Step] = MappingProxyType(
         )
     }
 )
+
+SHAKES_HANDS = {"handshake": "initialize", "modern": "discover"}
+"""The step with which a connection begins."""
 
 
 @dataclass(frozen=True)
