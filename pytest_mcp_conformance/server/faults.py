@@ -248,7 +248,7 @@ NOISE = Fault(
     text="Starting up…",
 )
 IGNORES_EOF = Fault("ignores_eof", "the child lives on when its stdin is closed", _at(STDIO, "close"))
-IGNORES_SIGTERM = Fault("ignores_sigterm", "the same, and after SIGTERM too", _at(STDIO, "close"))
+IGNORES_SIGTERM = Fault("ignores_sigterm", "the child lives on after SIGTERM as well", _at(STDIO, "close"))
 
 FAULTS: Mapping[str, Fault] = MappingProxyType(
     {fault.name: fault for fault in list(globals().values()) if isinstance(fault, Fault)}
