@@ -178,7 +178,7 @@ def test_a_close_suffers(fault, era, step, way):
     server, seconds = run(main)
     assert server.ledger.open_connections() == []
     least = {"silent": LATE, "slow": LATE, "ignores_eof": 2.0, "ignores_sigterm": 4.0}.get(fault.name, 0.0)
-    assert least <= seconds <= 300.0
+    assert least <= seconds <= 310.0, "the patience of the HTTP client is 300 s"
     assert server.meets("close") is None, "it was not played"
 
 
