@@ -11,10 +11,11 @@ from pytest_mcp_conformance.clock import settle
 from pytest_mcp_conformance.contract import ERAS, UsageError
 from pytest_mcp_conformance.history import Event, Recorder, copied
 from pytest_mcp_conformance.server import eras
+from pytest_mcp_conformance.server.answering import Refused, result_for
 from pytest_mcp_conformance.server.brittle import Brittle
-from pytest_mcp_conformance.server.calls import Answer, result_of
+from pytest_mcp_conformance.server.calls import Answer
 from pytest_mcp_conformance.server.catalogue import Catalogue, Lister, Pages
-from pytest_mcp_conformance.server.connection import Connection, Message, Sink
+from pytest_mcp_conformance.server.connection import Connection, Sink
 from pytest_mcp_conformance.server.faults import REFUSED, Fault, possible, step_of
 from pytest_mcp_conformance.server.gate import Gate, Held
 from pytest_mcp_conformance.server.ledger import Ledger
@@ -313,56 +314,11 @@ class ScriptedServer:
         if request.method == "subscriptions/listen" and self.era == "modern":
             return lambda: connection.subscribe(request)
         try:
-            result = self._result(request)
-        except _Refused as refused:
+            result = result_for(request, self, self._catalogue, self._answers)
+        except Refused as refused:
             code, text, data = refused.args
             return lambda: connection.fail(request, code, text, data)
         return lambda: connection.answer(request, result)
-
-    def _result(self, request: Event) -> Message:
-        method = request.method
-        if method == "initialize":
-            if self.era == "modern":
-                supported = {
-                    "supported": [eras.MODERN_VERSION],
-                    "requested": request.params.get("protocolVersion"),
-                }
-                raise _Refused(eras.UNSUPPORTED_VERSION, "Unsupported protocol version", supported)
-            return eras.initialized(request.params, self.versions, self.capabilities)
-        if method == "ping":
-            return {}
-        if method == "tools/list":
-            return self._listing(request)
-        if method == "tools/call":
-            return self._call(request)
-        if method == "server/discover" and self.era == "modern":
-            return eras.discovery(self.capabilities)
-        if method == "logging/setLevel" and self.era == "handshake":
-            return {}
-        raise _Refused(-32601, f"Method not found: {method}", None)
-
-    def _listing(self, request: Event) -> Message:
-        cursor = request.params.get("cursor")
-        place = ABSENT if cursor is None else cursor
-        page = self._catalogue.page(place, request.principal)
-        if page is None:
-            raise _Refused(-32602, f"Invalid cursor: {cursor!r}", None)
-        tools, following = page
-        result: Message = {"tools": tools}
-        if following is not ABSENT:
-            result["nextCursor"] = following
-        lifetime = self.ttl_ms(place) if callable(self.ttl_ms) else self.ttl_ms
-        return eras.stamped(result, self.era, ttlMs=lifetime, cacheScope=self.cache_scope)
-
-    def _call(self, request: Event) -> Message:
-        name = request.params.get("name")
-        entry = self.definition(str(name), request.principal)
-        if entry is None and name in self._answers:
-            entry = tool(str(name), "integer")
-        if entry is None:
-            raise _Refused(-32602, f"Unknown tool: {name}", None)
-        result = result_of(entry, request.arguments, self._answers.get(str(name), Answer()))
-        return eras.stamped(result, self.era)
 
 
 def _any(request: Event) -> bool:
@@ -371,7 +327,3 @@ def _any(request: Event) -> bool:
 
 def _nothing() -> Callable[[], None]:
     return lambda: None
-
-
-class _Refused(Exception):
-    """A JSON-RPC error: code, message, data."""
