@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Wrapper,
         adapter,
     )
+    from pytest_mcp_conformance.history import History, HistoryError
 
 __all__ = [
     "Adapter",
@@ -36,6 +37,8 @@ __all__ = [
     "Claims",
     "ConformanceError",
     "Dial",
+    "History",
+    "HistoryError",
     "Judgement",
     "Level",
     "NotSpoken",
@@ -51,13 +54,15 @@ __all__ = [
     "adapter",
 ]
 
+_OF_HISTORIES = frozenset({"History", "HistoryError"})
+
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pytest_mcp_conformance import contract
+    from importlib import import_module
 
-    value = getattr(contract, name)
+    value = getattr(import_module(f"{__name__}.{'history' if name in _OF_HISTORIES else 'contract'}"), name)
     globals()[name] = value
     return value
 

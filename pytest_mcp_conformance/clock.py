@@ -63,6 +63,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     Attributes:
         grace: In real seconds; may be changed at any time.
         waited_in_vain: Whether a whole `grace` has passed without a word from outside.
+        alone: Whether nothing was ever seen outside it that could speak to it: then nothing was waited for in
+            real time, and `grace` played no part.
         on_stuck: Called when nothing can wake the loop any more. It raises `Stuck` out of
             `run_until_complete()` or `run_forever()`. A replacement that does not raise has to make something
             ready.
@@ -80,6 +82,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._turns = itertools.count()
         self._passes = 0
         self.waited_in_vain = False
+        self.alone = True
         self._threads = Threads()
         self._handed_out: list[tuple[threading.Event, asyncio.Future[Any]]] = []
         self._gate = _Gate(self._nothing_heard)
@@ -104,12 +107,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         known = parties(self)
         self._handed_out = [(go, job) for go, job in self._handed_out if not (go.is_set() or job.done())]
         # Files come last, since a child may have ended while the parties were asked.
-        return (
+        found = (
             bool(self._handed_out)
             or self._threads.working(self.grace, known)
             # sockets, pipes, and children through their pidfd
             or not all(expected(key, known) for key in self._gate.get_map().values())
         )
+        if found or known or self._threads.met:
+            self.alone = False
+        return found
 
     def listen(self) -> Events:
         """Waits really, up to `grace` seconds, while something outside may answer; returns what was heard.
@@ -131,6 +137,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self, executor: Executor | None, func: Callable[..., T], *args: Any
     ) -> asyncio.Future[T]:
         """As of any loop; the thread counts as working from this call on, not only from when it wakes up."""
+        self.alone = False
         if not isinstance(executor, ThreadPoolExecutor | None):
             return super().run_in_executor(executor, func, *args)
         go = threading.Event()

@@ -182,10 +182,12 @@ class Threads:
 
     Attributes:
         pools: Those whose jobs the loop counts itself.
+        met: Whether one of them was ever there, at work or not, when somebody looked.
     """
 
     def __init__(self) -> None:
         self.pools: WeakSet[object] = WeakSet()
+        self.met = False
         self._strangers: dict[int, threading.Thread | None] = dict.fromkeys(sys._current_frames())
         self._strangers.update((thread.ident or 0, thread) for thread in threading.enumerate())
 
@@ -212,6 +214,7 @@ class Threads:
         """What each of them waits on, or None if one of them runs."""
         threads = {thread.ident: thread for thread in threading.enumerate()}
         if None in threads:  # it is being started, and has no frame yet
+            self.met = True
             return None
         frames = sys._current_frames()
         for ident in (threading.get_ident(), *(thread.ident for party in known for thread in party.threads)):
@@ -222,6 +225,7 @@ class Threads:
             # A new thread may get the number of a dead one. Those of execnet have a number and no Thread.
             if ident in self._strangers and self._strangers[ident] in (None, threads.get(ident)):
                 continue
+            self.met = True
             wait = _parked_on(frame, within, self.pools, known)
             if wait is None:
                 return None

@@ -11,13 +11,10 @@ from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
 from pytest_mcp_conformance.scenarios._player import play
 from tests.pages import coverage_page
 
-__all__ = ["ROWS", "UNSTEADY", "Place", "page", "places", "said"]
+__all__ = ["ROWS", "Place", "page", "places", "said"]
 
 Place = tuple[str, str, str]
 """A scenario's name, an era, and a way in."""
-
-UNSTEADY = frozenset({("close_ends_everything", "modern", "loopback")})
-"""Where two plays said different things: the end of a socket is heard late. To be mended."""
 
 ROWS = {scenario.name: scenario for scenario in CATALOGUE if scenario.rules}
 """The scenarios that judge rules, by name."""
@@ -33,9 +30,7 @@ def places() -> Iterator[Place]:
 
 
 def said(name: str, era: str, way: str) -> str:
-    """What a scenario says of the reference: `kept`, `left out`, `unsteady`, or what is wrong."""
-    if (name, era, way) in UNSTEADY:
-        return "unsteady"
+    """What a scenario says of the reference: `kept`, `left out`, or what is wrong."""
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
     logging.getLogger("mcp_conformance_reference").setLevel(logging.CRITICAL)
     verdicts: set[str] = set()

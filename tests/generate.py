@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pytest_mcp_conformance.adapters import sdk_major
 from tests import coverage
 from tests.matrix import PACKAGED, broken_by, judging, packaged
-from tests.pages import REFERENCE, kill_matrix, rule_pages
+from tests.pages import REFERENCE, kill_matrix, rule_pages, schema_of_histories
 from tests.wrong import WRONG
 
 
@@ -33,6 +33,7 @@ def main() -> None:
         REFERENCE / "kill-matrix.md": kill_matrix(kills),
         REFERENCE / "coverage.md": coverage.page(found),
         PACKAGED: packaged(),
+        **dict([schema_of_histories()]),
     }
     for path, text in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)

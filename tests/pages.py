@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,20 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from pytest_mcp_conformance.contract import AREAS, RULES, Rule
+from pytest_mcp_conformance.history import schema
 from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
 from tests.matrix import ROOT
 from tests.wrong import WRONG
 
-__all__ = ["REFERENCE", "coverage_page", "kill_matrix", "mutants_page", "rule_pages", "written_kills"]
+__all__ = [
+    "REFERENCE",
+    "coverage_page",
+    "kill_matrix",
+    "mutants_page",
+    "rule_pages",
+    "schema_of_histories",
+    "written_kills",
+]
 
 REFERENCE = ROOT / "docs" / "reference"
 
@@ -68,6 +78,11 @@ def coverage_page(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[Scena
 def mutants_page(tallies: Sequence[Any]) -> tuple[Path, str]:
     """The page on the mutants of the reference, and its path."""
     return REFERENCE / "mutants.md", _templates.get_template("mutants.md").render(tallies=tallies)
+
+
+def schema_of_histories() -> tuple[Path, str]:
+    """The JSON Schema of a history's lines, and its path."""
+    return REFERENCE / "history.schema.json", json.dumps(schema(), indent=2) + "\n"
 
 
 def written_kills(page: str) -> dict[str, tuple[str, ...]]:

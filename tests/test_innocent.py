@@ -9,12 +9,46 @@ from pytest_mcp_conformance.contract.connections import (
     CONCURRENT_FIRST_USE_IS_ONE_DIAL,
     CONNECTION_IN_USE_STAYS_OPEN,
 )
+from pytest_mcp_conformance.contract.tenants import (
+    HEADERS_RIDE_ON_ALL_TRAFFIC,
+    PROXY_SENDS_ITS_OWN_CREDENTIAL,
+    REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN,
+)
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
 from tests.wrong._client import Client
+from tests.wrong._proxying import Proxies
 from tests.wrong._wrong import breaks
 from tests.wrong.closing import Pooling
+from tests.wrong.credentials import Renews
+
+
+class RefusesHeadersForOneCall(Client):
+    """The headers of a connection are all that its calls have."""
+
+    def verbs(self):
+        return {"call_with_headers": self.call_with_headers}
+
+    async def call_with_headers(self, tool, arguments, headers):
+        raise ValueError(f"headers are given at connect, not with a call: {sorted(headers)}")
+
+
+class ServesOneUser(Renews):
+    """A token may be renewed, and another user needs another client."""
+
+    async def set_principal(self, dial):
+        if dial.principal != self.dial.principal:
+            raise ValueError("one client serves one user")
+        await super().set_principal(dial)
+
+
+class HasNoCredential(Proxies):
+    """A proxy that the server behind knows by its address alone."""
+
+    def over_http(self, url, headers):
+        return super().over_http(url, {})
+
 
 LAZY = breaks(CONCURRENT_FIRST_USE_IS_ONE_DIAL, lazy=True)(Client).adapter
 """Dials at its first verb."""
@@ -22,12 +56,24 @@ LAZY = breaks(CONCURRENT_FIRST_USE_IS_ONE_DIAL, lazy=True)(Client).adapter
 POOLING = breaks(CONNECTION_IN_USE_STAYS_OPEN, pools_connections=True)(Pooling).adapter
 """Holders share one connection, which the last one closes."""
 
+REFUSING = breaks(HEADERS_RIDE_ON_ALL_TRAFFIC)(RefusesHeadersForOneCall).adapter
+SINGLE = breaks(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN)(ServesOneUser).adapter
+NAMELESS = breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(HasNoCredential).adapter
+
 AREAS = frozenset({"CALL", "CONN", "TEN"})
+
+
+def _judging(rule):
+    return tuple(scenario for scenario in CATALOGUE if rule in scenario.rules)
+
+
 CLIENTS = tuple(s for s in CATALOGUE if AREAS & {rule.area for rule in s.rules})
-SHARED = tuple(s for s in CATALOGUE if CONNECTION_IN_USE_STAYS_OPEN in s.rules)
 PLAYED = [
     *((LAZY, *cell) for cell in cells(LAZY, CLIENTS)),
-    *((POOLING, *cell) for cell in cells(POOLING, SHARED)),
+    *((POOLING, *cell) for cell in cells(POOLING, _judging(CONNECTION_IN_USE_STAYS_OPEN))),
+    *((REFUSING, *cell) for cell in cells(REFUSING, _judging(HEADERS_RIDE_ON_ALL_TRAFFIC))),
+    *((SINGLE, *cell) for cell in cells(SINGLE, _judging(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN))),
+    *((NAMELESS, *cell) for cell in cells(NAMELESS, _judging(PROXY_SENDS_ITS_OWN_CREDENTIAL))),
 ]
 
 
@@ -46,7 +92,15 @@ def test_another_right_wrapper_breaks_nothing(given):
 
 @pytest.mark.parametrize(
     ("adapter", "rule"),
-    [(LAZY, "CONN-1"), (LAZY, "CONN-4"), (LAZY, "CONN-10"), (LAZY, "CONN-12"), (POOLING, "CONN-16")],
+    [
+        (LAZY, "CONN-1"),
+        (LAZY, "CONN-4"),
+        (LAZY, "CONN-10"),
+        (LAZY, "CONN-12"),
+        (POOLING, "CONN-16"),
+        (SINGLE, "TEN-6"),
+        (NAMELESS, "TEN-10"),
+    ],
 )
 def test_what_only_its_shape_shows_is_seen_kept(adapter, rule):
     scenarios = tuple(s for s in CATALOGUE if rule in {r.id for r in s.rules})

@@ -9,11 +9,12 @@ import pytest
 
 from pytest_mcp_conformance.adapters import bundled
 from pytest_mcp_conformance.contract import Adapter, Claims, Outcome, Verdict, Wrapper, adapter
-from pytest_mcp_conformance.scenarios import CATALOGUE
+from pytest_mcp_conformance.scenarios import CATALOGUE, _run
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
 
 HEADERS = next(scenario for scenario in CATALOGUE if scenario.name == "headers_of_a_session")
+CLOSES = next(scenario for scenario in CATALOGUE if scenario.name == "close_ends_everything")
 OVERTAKEN = next(scenario for scenario in CATALOGUE if scenario.name == "overtaken_listing")
 WRONG_TYPE = next(scenario for scenario in CATALOGUE if scenario.name == "answer_of_the_wrong_type")
 HANDSHAKE = Claims(eras=("handshake",))
@@ -400,3 +401,32 @@ def test_the_verdict_beside_the_sdk_is_told():
 def test_the_claims_of_the_sdk_adapters_agree_with_the_wire(name):
     probes = [probe for played in catalogue(bundled()[name]) for probe in played.probes]
     assert [probe for probe in probes if not probe.agrees] == []
+
+
+def test_haste_accuses_nobody(monkeypatch):
+    """Who has let a whole grace pass is played in haste; what is found so is played again at leisure."""
+    session = {}
+
+    def call_tool(tool, arguments):
+        threading.Event().wait(0.3)  # a thread that works in real time, and tells nobody how long
+        if session["loop"].is_closed():
+            return None  # the play was given up meanwhile
+        calling = session["call"](getattr(tool, "name", tool), arguments)
+        return asyncio.run_coroutine_threadsafe(calling, session["loop"]).result()
+
+    async def connects(dial):
+        async with dial.session() as opened:
+            session.update(call=opened.call_tool, loop=asyncio.get_running_loop())
+
+            async def list_tools():
+                return (await opened.list_tools()).tools
+
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+    slow = of("slow", connects)
+    assert judgement(CLOSES, slow, "once").verdict is Verdict.KEPT
+    monkeypatch.setattr(_run, "SHORT_GRACE", 0.002)
+    hasty = _run.run_once(CLOSES, slow, "handshake", "memory", "once", {}, _run.SHORT_GRACE)
+    assert {each.verdict for each in hasty.judgements} == {Verdict.NOT_TESTABLE}
+    monkeypatch.setattr(_run, "silent", {slow})
+    assert judgement(CLOSES, slow, "once").verdict is Verdict.KEPT

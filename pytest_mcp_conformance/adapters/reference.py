@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -16,7 +16,7 @@ from mcp_conformance_reference.generations import ListingGenerations, listings_o
 from mcp_conformance_reference.keys import key_of
 from mcp_conformance_reference.ledger import RequestLedger
 from mcp_conformance_reference.marker import mark_params, take_marker
-from mcp_conformance_reference.overhttp import http_streams
+from mcp_conformance_reference.overhttp import Credentials, http_streams
 from mcp_conformance_reference.pool import ConnectionPool
 from mcp_conformance_reference.sharing import SharedDefinitions
 
@@ -86,15 +86,36 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """One `ReferenceClient`, over the SDK's own transports."""
     heard: list[str] = []
     era: Any = dial.era
+    credentials = Credentials(dial.headers)
     client = ReferenceClient(
-        lambda: streams_of(dial, http_streams),
+        lambda: streams_of(dial, lambda url, headers: http_streams(url, credentials)),
         era=era,
         timeout=LIMIT,
         clock=dial.clock,
         on_log=lambda message: heard.append(str(message.data)),
     )
     async with client:
-        yield wrapper_of(client, heard)
+        verbs = wrapper_of(client, heard)
+        yield replace(verbs, set_principal=Login(client, dial.principal, credentials).set_principal)
+
+
+@dataclass
+class Login:
+    """Who uses a client now, and with which credentials."""
+
+    client: ReferenceClient
+    principal: str | None
+    credentials: Credentials
+
+    async def set_principal(self, dial: Dial) -> None:
+        """Renew the credentials of the same user; for another one the client is begun anew."""
+        if dial.principal == self.principal:
+            self.credentials.replace(dial.headers)
+            return
+        await self.client.close()
+        self.principal = dial.principal
+        self.credentials.replace(dial.headers)
+        await self.client.connect()
 
 
 def refusal_payload(refusal: CheckFailed) -> str:

@@ -48,7 +48,10 @@ class Dial(Protocol):
 
     @property
     def headers(self) -> dict[str, str]:
-        """The principal's headers, `{}` where there is none."""
+        """The principal's headers, `{}` where there is none; for its wrapper to have, as they are.
+
+        An adapter that opens connections for its wrapper, one after the other, asks for them each time.
+        """
         ...
 
     @property

@@ -93,6 +93,9 @@ class Played:
         judgements: One for each rule of the scenario.
         probes: What the wire said of the adapter's claims.
         trouble: What went wrong beside the rules: the wrapper died, a tear-down raised. Each fails the item.
+        clock: By which clock it was played: `virtual`, or `real, bounded by 5 s` where something outside the
+            scenario's loop, as a thread, a child or a socket, had to be waited for. Empty where nothing was
+            played.
         adapter_error: The adapter is no adapter; the message says what is wrong, where, and what to write.
     """
 
@@ -105,6 +108,7 @@ class Played:
     judgements: tuple[Judgement, ...] = ()
     probes: tuple[Probe, ...] = ()
     trouble: tuple[str, ...] = ()
+    clock: str = ""
     adapter_error: str = ""
 
     @property

@@ -23,6 +23,8 @@ class Wrapper:
         call_with: `(tool_or_name, arguments, meta, on_progress) -> anything`, a call that carries `meta`, a
             mapping, as its `_meta`; `on_progress` is `None`, or a plain function that takes the number of
             each step of its progress.
+        call_with_headers: `(tool_or_name, arguments, headers) -> anything`, a call that is to carry these
+            HTTP headers beside those of its connection, or in their place.
         refresh: `() -> None`, list again now, whatever the cache says.
         invalidate: `() -> None`, the application says that tools changed.
         permissions_changed: `() -> None`, the application says that this principal's rights changed.
@@ -30,11 +32,13 @@ class Wrapper:
         reconnect: `() -> None`, open the connection again.
         close: `() -> None`, what a user calls to end it; the adapter's own tear-down still follows.
         list_page: `(cursor) -> (tools, next_cursor)`, one page, for wrappers that leave pages to their user.
-        set_principal: `(headers) -> None`, replace the credential.
+        set_principal: `(dial) -> None`, go on with `dial.headers` in place of the headers so far: a new
+            credential of the same user, or the user `dial.principal` where that is another one.
         accessors: `() -> mapping of name to callable`, every other way to read the tools.
         refusal_payload: `(exception or result) -> str`, what a refused answer held.
         read_resource: `(uri) -> anything`.
         subscribe_resource: `(uri) -> None`.
+        front: `() -> ` the ASGI app that a proxy serves in front, at `/mcp`, for any credential.
         received: `() -> iterable of str`, the log messages that this holder's handler got, oldest first.
 
     White-box verbs hand out a part of the wrapper itself, of the shape that the areas LST to OPN describe.
@@ -70,6 +74,7 @@ class Wrapper:
     list_tools: Verb
     call_tool: Verb
     call_with: Verb | None = None
+    call_with_headers: Verb | None = None
     refresh: Verb | None = None
     invalidate: Verb | None = None
     permissions_changed: Verb | None = None
@@ -82,6 +87,7 @@ class Wrapper:
     refusal_payload: Verb | None = None
     read_resource: Verb | None = None
     subscribe_resource: Verb | None = None
+    front: Verb | None = None
     received: Verb | None = None
     generations: Verb | None = None
     listings_of: Verb | None = None

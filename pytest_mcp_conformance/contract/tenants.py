@@ -99,8 +99,7 @@ REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN = Rule(
         "do not keep a token until its expiry",
         "do not take a rotation for another user",
     ),
-    needs=frozenset({"set_principal"}),
-    untested="needs streamable HTTP: over memory a credential is fixed with its connection",
+    needs=frozenset({"set_principal", "http"}),
 )
 
 STDIO_PRINCIPALS_GET_THEIR_OWN_CHILDREN = Rule(
@@ -142,8 +141,7 @@ CALLERS_CONFIGURATION_IS_LEFT_ALONE = Rule(
     ),
     why="A second connect from the same settings fails, or acts for the wrong user.",
     if_broken=("copy the settings when they are given", "do not fill values into the caller's object"),
-    needs=frozenset({"isolates_principals"}),
-    untested="needs streamable HTTP: over memory a wrapper is given no settings",
+    needs=frozenset({"isolates_principals", "http"}),
     reports=(issue("grll/mcpadapt", 66), issue("danny-avila/LibreChat", 7247)),
 )
 
@@ -163,7 +161,6 @@ PROXY_SENDS_ITS_OWN_CREDENTIAL = Rule(
         "build the back end's headers from the back end's settings",
         "do not copy headers or _meta from one hop to the next",
     ),
-    needs=frozenset({"proxies"}),
-    untested="needs streamable HTTP, and a front end for the wrapper to serve",
+    needs=frozenset({"proxies", "front", "http"}),
     reports=(issue("PrefectHQ/fastmcp", 3262), issue("PrefectHQ/fastmcp", 4770)),
 )

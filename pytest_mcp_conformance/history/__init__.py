@@ -1,8 +1,38 @@
-"""What happened, written as it happens. Imports the contract alone."""
+"""What happened, written as it happens, and read again. Imports the contract alone."""
 
+from pytest_mcp_conformance.history.codec import schema
+from pytest_mcp_conformance.history.condensing import SUBSCRIPTION, Condenser
+from pytest_mcp_conformance.history.digests import Digests
+from pytest_mcp_conformance.history.entry import FORMAT, KINDS, Entry, Footer, Header, Listed
+from pytest_mcp_conformance.history.errors import BrokenHistory, HistoryError, NotAHistory, UnknownFormat
 from pytest_mcp_conformance.history.event import Event
 from pytest_mcp_conformance.history.lines import line_of, telling
-from pytest_mcp_conformance.history.plain import copied
+from pytest_mcp_conformance.history.plain import copied, jsonlike
+from pytest_mcp_conformance.history.reading import History
 from pytest_mcp_conformance.history.recorder import Recorder
+from pytest_mcp_conformance.history.writing import HistoryWriter
 
-__all__ = ["Event", "Recorder", "copied", "line_of", "telling"]
+__all__ = [
+    "FORMAT",
+    "KINDS",
+    "SUBSCRIPTION",
+    "BrokenHistory",
+    "Condenser",
+    "Digests",
+    "Entry",
+    "Event",
+    "Footer",
+    "Header",
+    "History",
+    "HistoryError",
+    "HistoryWriter",
+    "Listed",
+    "NotAHistory",
+    "Recorder",
+    "UnknownFormat",
+    "copied",
+    "jsonlike",
+    "line_of",
+    "schema",
+    "telling",
+]

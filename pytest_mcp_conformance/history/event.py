@@ -18,16 +18,21 @@ class Event:
         at: Seconds on the scenario's clock.
         kind: At the wire `opened`, `closed`, `asked` (a request of the client), `told` (a notification of the
             client), `replied` (an answer of the client), `garbled` (a line of the client that is no frame),
-            `answered`, `failed`, `noticed`, `requested` (a request of the server); of the script `changed`;
-            at the wrapper `verb` and `gave`.
+            `answered`, `failed`, `noticed`, `requested` (a request of the server), `astray` (a request to an
+            address that no server has, or an attempt to reach another host); of the script `changed`; at the
+            wrapper what `history.entry` names.
         connection: The connection's number, from 1; 0 where there is none.
         principal: Whoever the connection's credentials stand for.
         id: The JSON-RPC id, as it was on the wire.
         method: The method; of an answer, the method that it answers.
         message: The frame, a copy.
         headers: The headers that came with it.
-        text: For people.
+        text: For people. What happened at the wrapper without one is not told in a failure text.
         generation: How many times the script has changed its tools.
+        server: The name of the server, where a history has several.
+        who: The number of the holder, from 1; 0 for what happened at the wire.
+        op: The number of the verb that it is about, from 1: what begins and what ends have the same one.
+        data: What a verb was given and gave, as `scenarios/_notes.py` writes it: plain copies.
     """
 
     n: int
@@ -41,6 +46,10 @@ class Event:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     text: str = ""
     generation: int = 0
+    server: str = ""
+    who: int = 0
+    op: int = 0
+    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def params(self) -> Mapping[str, Any]:

@@ -11,11 +11,15 @@ from pytest_mcp_conformance.history.event import Event
 __all__ = ["line_of", "telling"]
 
 _QUIET = frozenset({"initialize", "notifications/initialized", "server/discover", "ping"})
+_SAID = {"astray": "refused "}
 
 
 def telling(events: Iterable[Event], most: int = 14) -> tuple[str, ...]:
-    """The last `most` events that tell something, one line each: no handshake or ping that succeeded."""
-    lines = [line_of(event) for event in events if event.method not in _QUIET or event.kind == "failed"]
+    """The last `most` events that tell something, one line each.
+
+    Handshakes and pings that succeeded do not, nor does what happened at the wrapper without a text.
+    """
+    lines = [line_of(event) for event in events if _tells(event)]
     if len(lines) > most:
         return (f"({len(lines) - most} earlier events)", *lines[-most:])
     return tuple(lines)
@@ -25,8 +29,14 @@ def line_of(event: Event) -> str:
     """One event as one line: `#3 asked tools/list (generation 0)`."""
     where = f" on connection {event.connection}" if event.connection > 1 else ""
     who = f" by {event.principal}" if event.principal is not None and event.kind == "opened" else ""
-    kind = "" if event.kind == "changed" else f"{event.kind} "
+    kind = "" if event.kind == "changed" else _SAID.get(event.kind, f"{event.kind} ")
     return f"#{event.n} {kind}{_what(event)}{where}{who}".rstrip()
+
+
+def _tells(event: Event) -> bool:
+    if event.who:
+        return event.text != ""
+    return event.method not in _QUIET or event.kind == "failed"
 
 
 def _what(event: Event) -> str:

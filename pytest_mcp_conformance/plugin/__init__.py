@@ -41,6 +41,7 @@ _OPTIONS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("--mcp-known-gaps", "FILE", "the strict baseline: a TOML file of [[gap]] entries", {}),
     ("--mcp-write-known-gaps", "FILE", "write a first baseline from today's verdicts", {}),
     ("--mcp-report", "FILE", "write a .json report; repeatable", _MANY),
+    ("--mcp-history", "DIR", "write the history of each item that is played into this folder", {}),
     ("--mcp-contract", "VERSION", "the rules as frozen at this version: 1.0", {}),
     ("--mcp-explore", "N", "reserved", {}),
     ("--mcp-replay", "TOKEN", "reserved", {}),

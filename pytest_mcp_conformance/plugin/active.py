@@ -171,6 +171,8 @@ class Conformance:
         if data is None or self._is_worker:
             return
         played = self.results.add(report.nodeid, data)
+        if data.get("unwritten"):
+            self._ending.blame(data["unwritten"])
         if played.adapter_error and not stop(self.config, played.adapter_error, shown=True):
             report.longrepr = "the adapter is wrong: see above"
 

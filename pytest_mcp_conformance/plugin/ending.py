@@ -13,6 +13,7 @@ from pytest_mcp_conformance.plugin.options import CONTRACT, Options
 from pytest_mcp_conformance.plugin.results import Results
 from pytest_mcp_conformance.reports.json import document, dumped, write_atomically
 from pytest_mcp_conformance.reports.terminal import Excuse, Line, lines_of
+from pytest_mcp_conformance.reports.text import one_line
 from pytest_mcp_conformance.reports.verdicts import WrapperVerdicts
 
 __all__ = ["Ending"]
@@ -28,12 +29,20 @@ class Ending:
         self._options = options
         self._results = results
         self._lines: list[Line] = []
+        self._unwritten: list[str] = []
+
+    def blame(self, unwritten: str) -> None:
+        """Note a file of an item's that could not be written."""
+        self._unwritten.append(unwritten)
 
     def finish(self, session: pytest.Session) -> None:
         """Write the files and give the run its exit code."""
         if self._config.getoption("collectonly"):
             return
         complete = self._is_complete(session)
+        if self._unwritten:
+            self._lines += [Line(one_line(each), _RED) for each in self._unwritten]
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
         # A baseline that is being written leaves closed gaps out by itself.
         if self._options.adopt is None and not stopped(self._config):
             self._look_for_closed_gaps(session)

@@ -40,7 +40,7 @@ def failure_text(judged: Judged, nodeid: str, options: Options, *, virtual: bool
 
 def _of_rule(judgement: Judgement, played: Played, again: str) -> str:
     rule = RULES[judgement.rule]
-    lines = [rule.heading(played.era), *_row("scenario", _scenario(played))]
+    lines = [rule.heading(played.era), *_scenario(played)]
     if judgement.verdict is not Verdict.BROKEN:
         lines += _row("verdict", judgement.verdict.value)
     lines += _seen(judgement.detail)
@@ -54,21 +54,23 @@ def _of_rule(judgement: Judgement, played: Played, again: str) -> str:
 
 
 def _of_probe(probe: Probe, played: Played, again: str) -> str:
-    lines = [disagreement(probe), *_row("scenario", _scenario(played))]
+    lines = [disagreement(probe), *_scenario(played)]
     lines += _row("check", _CLAIM_REMEDY[probe.wire])
     lines += _row("again", again)
     return "\n".join(lines)
 
 
 def _of_trouble(trouble: str, played: Played, again: str) -> str:
-    lines = ["beside the rules something went wrong", *_row("scenario", _scenario(played))]
+    lines = ["beside the rules something went wrong", *_scenario(played)]
     lines += _row("found", *clean(trouble).splitlines())
     lines += _row("again", again)
     return "\n".join(lines)
 
 
-def _scenario(played: Played) -> str:
-    return f"{played.scenario} ({played.variant})" if played.variant else played.scenario
+def _scenario(played: Played) -> Iterator[str]:
+    variant = f" ({played.variant})" if played.variant else ""
+    yield from _row("scenario", f"{played.scenario}{variant}")
+    yield from _row("clock", one_line(played.clock))
 
 
 def _seen(detail: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pytest_mcp_conformance.contract import Adapter, Played
 from pytest_mcp_conformance.plugin.cells import Cell
 from pytest_mcp_conformance.plugin.collect import NAME
 from pytest_mcp_conformance.plugin.failure import failure_text
+from pytest_mcp_conformance.plugin.histories import Recording
 from pytest_mcp_conformance.plugin.judging import Judged, judge, unplayed
 from pytest_mcp_conformance.reports.text import plain
 
@@ -54,12 +55,13 @@ def play_item(kit: Conformance, item: pytest.Item, cell: Cell, adapter: Adapter)
         pytest.xfail.Exception: Every fault is a known gap.
     """
     __tracebackhide__ = True
-    judged = judge_cell(kit, cell, adapter)
-    item.stash[DATA] = data_of(judged.played, adapter.claims.stated())
+    with Recording(kit.options.histories, cell, item.nodeid) as recording:
+        judged = judge_cell(kit, cell, adapter, recording.listening)
+    item.stash[DATA] = {**data_of(judged.played, adapter.claims.stated()), "unwritten": recording.trouble}
     finish(kit, item, judged)
 
 
-def judge_cell(kit: Conformance, cell: Cell, adapter: Adapter) -> Judged:
+def judge_cell(kit: Conformance, cell: Cell, adapter: Adapter, listening: dict[str, Any]) -> Judged:
     """Play `cell`, unless its wrapper has ended too many processes already."""
     from pytest_mcp_conformance.scenarios._player import play
 
@@ -67,7 +69,7 @@ def judge_cell(kit: Conformance, cell: Cell, adapter: Adapter) -> Judged:
         reason = "not played: the process died in several scenarios of this wrapper before"
         played = unplayed(blank_of(cell), cell.scenario.rules, reason)
     else:
-        played = play(cell.scenario, adapter, era=cell.era, way=cell.way, variant=cell.variant)
+        played = play(cell.scenario, adapter, era=cell.era, way=cell.way, variant=cell.variant, **listening)
     return judge(played, cell.scenario, kit.options)
 
 

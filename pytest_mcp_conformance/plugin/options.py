@@ -35,6 +35,7 @@ class Options:
         gaps: The baseline.
         adopt: Where a first baseline is to be written.
         reports: The report files to be written.
+        histories: The folder for the histories of items.
     """
 
     wrappers: tuple[str, ...]
@@ -46,6 +47,7 @@ class Options:
     gaps: Gaps
     adopt: Path | None
     reports: tuple[Path, ...]
+    histories: Path | None = None
 
 
 def read_options(config: pytest.Config) -> Options:
@@ -77,6 +79,7 @@ def read_options(config: pytest.Config) -> Options:
         gaps=_gaps(config),
         adopt=_adopt(config),
         reports=tuple(_report(config, name) for name in config.getoption("--mcp-report")),
+        histories=_histories(config),
     )
 
 
@@ -126,6 +129,20 @@ def _report(config: pytest.Config, name: str) -> Path:
         raise UsageError(f"--mcp-report={name}: the suffix chooses the form; write a name that ends in .json")
     if path.is_dir():
         raise UsageError(f"--mcp-report={name}: that is a folder; name a file")
+    return path
+
+
+def _histories(config: pytest.Config) -> Path | None:
+    given = config.getoption("--mcp-history")
+    if given is None:
+        return None
+    path = _here(config, given)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"--mcp-history={given}: no folder can be made there, {error.strerror or error}; name another"
+        ) from None
     return path
 
 

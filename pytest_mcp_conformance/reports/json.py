@@ -90,6 +90,7 @@ def _rule(verdict: RuleVerdict) -> dict[str, Any]:
         "source": verdict.rule.source.text,
         "inherited": verdict.inherited,
         "items": list(verdict.items),
+        "clock": plain(verdict.clock),
         "detail": plain(verdict.detail),
         "replay": "",
     }

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from pytest_mcp_conformance.contract import Rule, Source
+from pytest_mcp_conformance.history.plain import clean
 
 __all__ = ["clean", "closest", "one_line", "plain", "short", "source_of"]
 
 _SMALL_WORDS = {"a", "an", "and", "as", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"}
-
-
-def clean(text: str) -> str:
-    r"""`text` with everything that a terminal would obey written out: escapes, controls, direction marks.
-
-    Line feeds stay; `\x1b[31m` becomes the seven letters that a reader sees here.
-    """
-    return "".join(each if each == "\n" or each.isprintable() else _spelt(each) for each in text)
 
 
 def one_line(text: str) -> str:
@@ -68,10 +60,3 @@ def _titled(source: Source) -> str:
         for at, word in enumerate(section.split("-"))
     ]
     return f'{page}, "{" ".join(words)}"'
-
-
-def _spelt(letter: str) -> str:
-    if unicodedata.category(letter) == "Zs":
-        return " "
-    code = ord(letter)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

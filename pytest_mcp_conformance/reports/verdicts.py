@@ -48,6 +48,8 @@ class RuleVerdict:
         level: The strongest level that the rule has among the items that gave the verdict.
         hard: Something was left behind, which fails at any level.
         items: The node ids of those items.
+        clock: By which clock they were played: `virtual` where all of them were, and else that of the first
+            that was not.
         detail: What the first of them saw.
         inherited: True when the bare SDK breaks the rule in every one of them.
         eras: The eras of those items.
@@ -59,6 +61,7 @@ class RuleVerdict:
     level: Level
     hard: bool
     items: tuple[str, ...]
+    clock: str
     detail: str
     inherited: bool
     eras: frozenset[str]
@@ -132,12 +135,18 @@ def _of_rule(rule: Rule, judged: list[tuple[Entry, Judgement]]) -> RuleVerdict:
         MUST if any(rule.level_in(era) is MUST for era in eras) else SHOULD,
         any(judgement.hard for _, judgement in deciding),
         tuple(entry.nodeid for entry, _ in deciding),
+        _clock(entry.played.clock for entry, _ in deciding),
         next((judgement.detail for _, judgement in deciding if judgement.detail), ""),
         verdict in (Verdict.BROKEN, Verdict.KNOWN_GAP)
         and all(judgement.inherited for _, judgement in deciding),
         eras,
         frozenset(entry.played.era for entry, judgement in judged if judgement.verdict is Verdict.KEPT),
     )
+
+
+def _clock(clocks: Iterable[str]) -> str:
+    found = list(dict.fromkeys(filter(None, clocks)))
+    return next((clock for clock in found if clock != "virtual"), "virtual" if found else "")
 
 
 def _probes(entries: list[Entry]) -> tuple[Probe, ...]:

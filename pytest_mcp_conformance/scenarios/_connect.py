@@ -51,6 +51,7 @@ class Connect:
         self.double: Any = None
         self.told_era = ""
         self._dials: list[ScriptedDial] = []
+        self._kept_headers: dict[str, str] | None = None
         self._judge = judge
         self._rules = rules
         self._clock = clock
@@ -103,11 +104,34 @@ class Connect:
         self, server: ScriptedServer, principal: str | None = None, opener: Opener | None = None
     ) -> Holder:
         """Begin to enter the adapter, and do not wait: in a task of its own, or in that of `opener`."""
-        dial = ScriptedDial(server, principal, self._clock, self.double, self.ways, self.told_era)
+        dial = self.dial(server, principal, told_era=self.told_era)
+        dial.kept_headers = self._kept_headers
         self._dials.append(dial)
         holder = Holder(self.adapter, dial, self._shared, server, opener)
         self.holders.append(holder)
         return holder
+
+    def dial(
+        self, server: ScriptedServer, principal: str | None = None, *, told_era: str = "", renewal: int = 0
+    ) -> ScriptedDial:
+        """A way in that no holder has been given yet, whose credentials the server knows.
+
+        Args:
+            server: The script to connect to.
+            principal: Whose credentials to carry.
+            told_era: What it says of the era.
+            renewal: How many times the credential was replaced by a new one.
+        """
+        dial = ScriptedDial(server, principal, self._clock, self.double, self.ways, told_era, renewal)
+        if principal is not None and self.transport in HTTP:
+            self.ways.url_of(server, principal, dial.own_headers)
+        return dial
+
+    def hand_out(self, headers: dict[str, str] | None) -> None:
+        """Have every dial give this very object as its headers from now on, or a new one each time."""
+        self._kept_headers = headers
+        for dial in self._dials:
+            dial.kept_headers = headers
 
     @property
     def took_session(self) -> bool:

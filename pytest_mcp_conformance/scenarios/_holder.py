@@ -15,9 +15,10 @@ from pytest_mcp_conformance.contract import (
     Outcome,
     Tool,
 )
-from pytest_mcp_conformance.contract._outcome import describe, outcome_of
+from pytest_mcp_conformance.contract._outcome import outcome_of
 from pytest_mcp_conformance.contract._tool import tools_of
 from pytest_mcp_conformance.scenarios._judge import NotClaimed
+from pytest_mcp_conformance.scenarios._notes import Notes
 from pytest_mcp_conformance.scenarios._owner import Opener, Owner
 from pytest_mcp_conformance.scenarios._verbs import Pending, is_async, perform
 from pytest_mcp_conformance.server import ABSENT, ScriptedServer
@@ -49,6 +50,7 @@ class Holder(Owner):
         self.principal = dial.principal
         self.handed_out: Any = None
         self._handles: dict[str, Any] = {}
+        self._notes = Notes(server, dial.principal)
 
     @property
     def connections(self) -> int:
@@ -78,7 +80,7 @@ class Holder(Owner):
         Raises:
             NotClaimed: The adapter does not give it.
         """
-        return Pending(self._perform(verb, *arguments), verb)
+        return Pending(self._run(verb, *arguments), verb)
 
     async def verb(self, verb: str, *arguments: Any) -> Any:
         """Run any verb to its end.
@@ -130,6 +132,11 @@ class Holder(Owner):
         return Pending(
             self._call(name, "call_with", self.handle(name), {"nonce": nonce}, meta, on_progress), "call_with"
         )
+
+    def start_call_with_headers(self, name: str, nonce: str, headers: Mapping[str, str]) -> Pending[Outcome]:
+        """Start a call of the tool `name` that is to carry HTTP headers of its own."""
+        given = (self.handle(name), {"nonce": nonce}, dict(headers))
+        return Pending(self._call(name, "call_with_headers", *given), "call_with_headers")
 
     async def call(
         self, name: str, nonce: str | None = "", handle: Any = ABSENT, **arguments: Any
@@ -198,33 +205,48 @@ class Holder(Owner):
         await asyncio.sleep(self.claims.reacts_to_list_changed or 0.0)
         await settle()
 
+    async def opened(self) -> bool:
+        """Wait for the set-up's end. False when it failed; then `error` says how."""
+        opened = await super().opened()
+        if opened:
+            self._notes.entered()
+        else:
+            self._notes.not_entered(self.error)
+        return opened
+
+    async def close(self) -> None:
+        """Tear down. What goes wrong is written to `trouble`. A second time is nothing."""
+        await super().close()
+        self._notes.left()
+
+    async def _run(self, verb: str, *arguments: Any) -> Any:
+        self._must_have(verb)
+        with self._notes.verb(verb, *arguments):
+            return await self._perform(verb, *arguments)
+
     async def _perform(self, verb: str, *arguments: Any) -> Any:
-        if self.wrapper is None or not self.wrapper.has(verb):
-            raise NotClaimed(verb)
+        self._must_have(verb)
         return await perform(getattr(self.wrapper, verb), *arguments)
 
+    def _must_have(self, verb: str) -> None:
+        if self.wrapper is None or not self.wrapper.has(verb):
+            raise NotClaimed(verb)
+
     async def _list(self) -> list[Tool]:
-        try:
-            self.handed_out = await self._perform("list_tools")
-            tools = tools_of(self.handed_out)
-        except AdapterError as wrong:
-            self.error = wrong
-            raise
-        except Exception as raised:
-            self._note("raised", f"list_tools: {describe(raised)}")
-            raise
-        self._handles = {tool.name: tool.handle for tool in tools}
-        self._note("served", f"{[tool.name for tool in tools]}")
-        return tools
+        with self._notes.listing() as served:
+            try:
+                self.handed_out = await self._perform("list_tools")
+                served += tools_of(self.handed_out)
+            except AdapterError as wrong:
+                self.error = wrong
+                raise
+            self._handles = {tool.name: tool.handle for tool in served}
+            return served
 
     async def _call(self, name: str, verb: str, *given: Any) -> Outcome:
-        try:
-            outcome = outcome_of(await self._perform(verb, *given))
-        except Exception as raised:
-            outcome = outcome_of(error=raised)
-        self._note("returned", f"{name} {outcome}")
-        return outcome
-
-    def _note(self, kind: str, text: str) -> None:
-        who = f"{self.principal}: " if self.principal is not None else ""
-        self.server.history.record(kind, text=who + text, principal=self.principal)
+        with self._notes.call(name, verb, given[1]) as outcomes:
+            try:
+                outcomes.append(outcome_of(await self._perform(verb, *given)))
+            except Exception as raised:
+                outcomes.append(outcome_of(error=raised))
+            return outcomes[0]

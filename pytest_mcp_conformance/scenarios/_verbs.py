@@ -16,12 +16,16 @@ from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.scenarios._judge import NotClaimed, VerbFailed
 from pytest_mcp_conformance.server import DEADLINE
 
-__all__ = ["Pending", "end_verbs", "is_async", "perform", "under_way"]
+__all__ = ["Pending", "VerbThread", "end_verbs", "is_async", "perform", "under_way"]
 
 T = TypeVar("T")
 
 under_way: ContextVar[set[asyncio.Task[Any]]] = ContextVar("under_way")
 """The verbs of one scenario that have not ended: they are the kit's, and no leak of the wrapper's."""
+
+
+class VerbThread(threading.Thread):
+    """A thread of the kit's in which one verb runs."""
 
 
 async def perform(verb: Callable[..., Any], *arguments: Any) -> Any:
@@ -60,7 +64,7 @@ async def _in_a_thread(verb: Callable[..., Any], *arguments: Any) -> Any:
         else:
             _call_soon(loop, tell, outcome.set_result, returned)
 
-    threading.Thread(target=work, name="verb", daemon=True).start()
+    VerbThread(target=work, name="verb", daemon=True).start()
     return await outcome
 
 

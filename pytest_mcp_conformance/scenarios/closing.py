@@ -130,7 +130,7 @@ async def close_under_a_verb(server: ScriptedServer, connect: Connect, verb: str
             assert wrapper.connections == dialled, "dialled behind the close"
             sent = [frame.method for frame in server.ledger.frames(kind="asked", since=mark)]
             assert sent == [], "sent behind the close"
-            left = server.ledger.open_connections()
+            left = await server.left_open()
             assert left == [], "connections that are open after the close"
 
 

@@ -83,8 +83,7 @@ async def connect_that_fails(server: ScriptedServer, connect: Connect, how: str)
         assert tells, f"{step} raised {said}, which does not tell the cause"
     if connected:
         await holder.close()
-    await server.settle()
-    left = server.ledger.open_connections()
+    left = await server.left_open()
     with check(FAILED_CONNECT_LEAVES_NOTHING_OPEN):
         assert left == [], f"connections that are open after {step} failed"
     reached(how == "refused" or server.ledger.frames(), "nothing was dialled")
@@ -116,7 +115,7 @@ async def dial_given_up(server: ScriptedServer, connect: Connect, of: str) -> No
             await _gives_up_verbs(
                 server, wrapper, again=connect.tells_of_a_loss and wrapper.claims.makes("redials")
             )
-        left = server.ledger.open_connections()
+        left = await server.left_open()
         with check(CANCELLED_DIAL_LEAVES_NOTHING_OPEN):
             assert left == [], "connections that are open after the close"
 
@@ -148,8 +147,7 @@ async def _gives_up_connects(server: ScriptedServer, connect: Connect) -> None:
         await server.settle()
         gate.open()
         gate.release_all()
-    await server.settle()
-    left = server.ledger.open_connections()
+    left = await server.left_open()
     with check(CANCELLED_DIAL_LEAVES_NOTHING_OPEN):
         assert left == [], "connections that are open after every connect was given up or closed"
 
@@ -172,7 +170,7 @@ async def _gives_up_verbs(server: ScriptedServer, wrapper: Holder, *, again: boo
                 tools = await (wrapper.list_tools() if both else listing.result())
                 names = [tool.name for tool in tools]
                 assert names == ["a", "old"], "a dial was given up before"
-                live = len(server.ledger.open_connections())
+                live = len(await server.left_open())
                 assert live <= 1, f"{live} connections of one holder"
         if not again:
             return
@@ -206,8 +204,7 @@ async def connection_in_place_of_another(server: ScriptedServer, connect: Connec
             await wrapper.start("reconnect").ended()
         await server.settle()
         outcome = await wrapper.call("old", "n3")
-        await server.settle()
-        live = server.ledger.open_connections()
+        live = await server.left_open()
         with check(SECOND_CONNECT_LEAVES_ONE_LIVE):
             assert len(live) == 1, "the connections that are live"
             assert outcome.ok, f"a call on the connection that is live: {outcome}"

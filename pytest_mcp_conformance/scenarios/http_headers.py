@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_mcp_conformance.contract.tenants import HEADERS_RIDE_ON_ALL_TRAFFIC
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._http import Traffic
-from pytest_mcp_conformance.scenarios._judge import check, reached
+from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
 from pytest_mcp_conformance.server import V1, ScriptedServer
 
@@ -14,8 +14,7 @@ from pytest_mcp_conformance.server import V1, ScriptedServer
 async def headers_of_a_principal(server: ScriptedServer, connect: Connect) -> None:
     """A principal's whole life: it lists, calls, hears of a change, is lost or reconnects, calls, and closes.
 
-    Each request is looked at, also those that no verb stands for. A header for one call is not played: no
-    verb of an adapter gives one.
+    Each request is looked at, also those that no verb stands for.
     """
     server.has_tools(*V1)
     traffic = Traffic(server, connect)
@@ -41,3 +40,31 @@ async def headers_of_a_principal(server: ScriptedServer, connect: Connect) -> No
                 found = each.headers.get(name.lower())
                 assert found is not None, f"{each}: the header {name} is missing"
                 assert found == value, f"{each}: the header {name} is not what was configured: {found}"
+
+
+@scenario(HEADERS_RIDE_ON_ALL_TRAFFIC, variants=("added", "in_place_of"), ways=HTTP)
+async def header_for_one_call(server: ScriptedServer, connect: Connect, how: str) -> None:
+    """A connection is in use; one call is given a header that it lacks, or another token of its principal.
+
+    Whoever refuses that, before anything is sent or after, says so.
+    """
+    server.has_tools(*V1)
+    traffic = Traffic(server, connect)
+    renewed = connect.dial(server, "A", renewal=1).headers
+    given = renewed if how == "in_place_of" else {"X-Of-One-Call": "n2"}
+
+    async with connect(server, "A") as wrapper:
+        if not wrapper.has("call_with_headers"):
+            leave_out(HEADERS_RIDE_ON_ALL_TRAFFIC, "call_with_headers")
+            return
+        await wrapper.list_tools()
+        await wrapper.call("old", "n1")
+        outcome = await wrapper.start_call_with_headers("old", "n2", given).result()
+        reached(traffic.calls("n2") or not outcome.ok, "the call is said to be good, and was not sent")
+        with check(HEADERS_RIDE_ON_ALL_TRAFFIC):
+            for each in traffic.calls("n2"):
+                for name, value in given.items():
+                    found = each.headers.get(name.lower())
+                    assert found == value or not outcome.ok, (
+                        f"a call that was given a header {name} went out and ended well with another: {found}"
+                    )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pytest_mcp_conformance.contract import HANDSHAKE
 from pytest_mcp_conformance.contract.connections import (
+    CLOSE_IS_BOUNDED,
     LOST_SESSION_IS_REPLACED,
     SESSION_HEADERS_RIDE_ON_EVERY_REQUEST,
 )
@@ -12,6 +14,7 @@ from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._http import SESSION, VERSION, Seen, Traffic
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
+from pytest_mcp_conformance.scenarios._steps import elapsed
 from pytest_mcp_conformance.server import V1, ScriptedServer
 from pytest_mcp_conformance.server.ways.http import Reply
 
@@ -102,6 +105,26 @@ async def headers_of_a_session(server: ScriptedServer, connect: Connect, how: st
         assert wrapper.error is None, wrapper.failure
         assert outcome.ok, str(outcome)
     server.drop()  # whoever names the session otherwise cannot end it, which is no second fault
+
+
+@scenario(CLOSE_IS_BOUNDED, eras=HANDSHAKE, ways=HTTP)
+async def end_that_is_not_answered(server: ScriptedServer, connect: Connect) -> None:
+    """The wrapper closes, and its DELETE is never answered."""
+    server.has_tools(*V1)
+    traffic = Traffic(server, connect)
+    server.suffers("silent", "close", times=float("inf"))
+
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        await server.settle()
+        with elapsed() as spent:
+            await wrapper.close()
+            seconds = spent.seconds
+    if not traffic.requests("DELETE"):
+        leave_out(CLOSE_IS_BOUNDED, "ends its session without a DELETE")
+        return
+    with check(CLOSE_IS_BOUNDED):
+        assert seconds < wrapper.patience, f"close had not ended after {seconds:g} s"
 
 
 def _seen(found: str | None, given: Iterable[str]) -> str:

@@ -22,6 +22,7 @@ from pytest_mcp_conformance.contract.pagination import (
     WALK_ACROSS_A_NOTICE_IS_NOT_KEPT,
 )
 from pytest_mcp_conformance.history import Event
+from pytest_mcp_conformance.scenarios._aloud import listening
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, reached
 from pytest_mcp_conformance.scenarios._owner import NeverOpened
@@ -109,7 +110,8 @@ async def repeating_cursor(server: ScriptedServer, connect: Connect, kind: str) 
 async def ever_new_cursors(server: ScriptedServer, connect: Connect) -> None:
     """A broken server takes its time over each page and names another one with each; later it is mended.
 
-    A limit of time is a limit as well: this many pages take longer than any verb may.
+    A limit of time is a limit as well: this many pages take longer than any verb may. Whoever ends there says
+    so: it raises, warns or logs a warning. A list that is an object of the wrapper's own may say it itself.
     """
     with server.holding("tools/list") as gate:
         answering = asyncio.get_running_loop().create_task(_answer_slowly(gate), name="slow answers")
@@ -152,14 +154,20 @@ async def _walk_without_an_end(
             server.drop()
         return [tool(f"t{asked}")], following(cursor)
 
+    names = None
     server.lists_by(lister)
-    wrapper = await connect.attempt(server)
-    with check(rule):
-        if wrapper.error is None:
-            await wrapper.try_names()
-        assert asked <= FRAMES, f"still asking after {FRAMES} pages"
-        assert not isinstance(wrapper.error, NeverOpened), wrapper.failure
+    with listening() as aloud:
+        wrapper = await connect.attempt(server)
+        with check(rule):
+            if wrapper.error is None:
+                names = await wrapper.try_names()
+            assert asked <= FRAMES, f"still asking after {FRAMES} pages"
+            assert not isinstance(wrapper.error, NeverOpened), wrapper.failure
     reached(asked >= least, f"page {least} was never asked for")
+    if rule is ENDLESS_WALK_IS_BOUNDED and names is not None and not aloud.deaf:
+        with check(rule):
+            told = aloud.words or type(wrapper.handed_out).__module__ != "builtins"
+            assert told, f"ends after {asked} pages of an endless list, and says nothing"
     if wrapper.error is not None or asked > FRAMES:
         return
     server.has_tools(*V1)

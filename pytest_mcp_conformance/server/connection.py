@@ -62,9 +62,7 @@ class Connection:
 
     def record_opening(self) -> None:
         """Write that it is open."""
-        self._record(
-            "opened", text=f"a connection to {self.server.name}" if self.server.name != "server" else ""
-        )
+        self._record("opened", text=f"a connection to {self.server.name}" if self.server.label else "")
 
     def receive(
         self,
@@ -226,6 +224,7 @@ class Connection:
             connection=self.number,
             message=message if message is not None else {},
             generation=self.server.generation,
+            server=self.server.label,
             **{"principal": self.principal, **fields},
         )
 

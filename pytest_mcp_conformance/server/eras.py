@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_mcp_conformance.history import SUBSCRIPTION
 from pytest_mcp_conformance.server.tools import ABSENT
 
 __all__ = [
@@ -25,9 +26,6 @@ MODERN_VERSION = "2026-07-28"
 UNSUPPORTED_VERSION = -32022
 HANDSHAKE_METHOD = {"handshake": "initialize", "modern": "server/discover"}
 """The request with which a connection begins."""
-
-SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
-"""The `_meta` key that names the subscription a modern notice belongs to."""
 
 CAPABILITIES: Mapping[str, Any] = {"tools": {"listChanged": True}, "logging": {}}
 """What a scripted server says that it can do, unless it is told otherwise."""

@@ -86,6 +86,11 @@ class ScriptedServer:
         self._plans = Plans()
         self._gates: list[Gate] = []
 
+    @property
+    def label(self) -> str:
+        """Its name in a history, empty for the usual one."""
+        return "" if self.name == "server" else self.name
+
     # -- what it says --------------------------------------------------------------------------------------
 
     def has_tools(self, *tools: str | Mapping[str, Any], principal: str | None = None) -> None:
@@ -114,7 +119,11 @@ class ScriptedServer:
         self._catalogue.set(lister, principal)
         self.generation += 1
         self.history.record(
-            "changed", text=f"tools changed (-> {self.generation})", generation=self.generation
+            "changed",
+            text=f"tools changed (-> {self.generation})",
+            generation=self.generation,
+            server=self.label,
+            principal=principal,
         )
 
     def answers(self, name: str, out: Any = ABSENT, **how: Any) -> None:
@@ -229,6 +238,14 @@ class ScriptedServer:
     async def settle(self) -> None:
         """Return when everything is quiet: every task waits for something that is not there yet."""
         await settle()
+
+    async def left_open(self) -> list[int]:
+        """The numbers of the connections that are open once everything is quiet.
+
+        Beside memory a client's hanging up takes its time to be heard.
+        """
+        await settle()
+        return self.ledger.open_connections()
 
     def end_subscriptions(self, how: str) -> int:
         """End every modern listen stream: by `result`, by a `cancelled` notice, or by an `error`."""

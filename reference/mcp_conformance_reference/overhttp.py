@@ -8,13 +8,14 @@ What comes of trouble with one request is told as an answer to that request, in 
 * an answer that is cut is resumed by the SDK where its events have ids, in a bounded number of tries that
   bring nothing new; where they have none, or the tries are over, the request fails. 1.x would wait for ever.
 
-A session id that the server names twice is one id.
+A session id that the server names twice is one id. Headers that may be replaced are read anew for each
+request.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib import import_module
@@ -22,7 +23,7 @@ from typing import Any
 
 from mcp_conformance_reference.sdk import MAJOR
 
-__all__ = ["Answer", "HttpClient", "http_streams"]
+__all__ = ["Answer", "Credentials", "Headers", "HttpClient", "http_streams"]
 
 _http: Any = import_module("httpx2" if MAJOR == 2 else "httpx")
 
@@ -32,16 +33,20 @@ _SSE = "text/event-stream"
 _INVALID_REQUEST, _METHOD_NOT_FOUND, _INTERNAL_ERROR = -32600, -32601, -32603
 _CONNECTION_CLOSED = -32000
 
+Headers = Mapping[str, str] | Callable[[], Mapping[str, str]]
+"""Headers that stay, or a function that is asked for them before each request."""
+
 
 @asynccontextmanager
 async def http_streams(
-    url: str, headers: dict[str, str] | None = None, *, client_type: type[HttpClient] | None = None
+    url: str, headers: Headers | None = None, *, client_type: type[HttpClient] | None = None
 ) -> AsyncIterator[tuple[Any, Any]]:
     """The SDK's (read, write) pair to a streamable HTTP address.
 
     Args:
         url: The address.
-        headers: Ride on every request, whatever it is.
+        headers: Ride on every request, whatever it is. Copied; where they may change, as a token that is
+            renewed does, give `Credentials`, or any function that gives those of the moment.
         client_type: The HTTP client; by default `HttpClient`.
     """
     transport = import_module("mcp.client.streamable_http")
@@ -51,6 +56,25 @@ async def http_streams(
         transport.streamable_http_client(url, http_client=client) as (read, write, *_),
     ):
         yield read, write
+
+
+class Credentials:
+    """The headers of one user, which may be replaced while connections are open.
+
+    Args:
+        headers: The first ones. They are copied, as all are.
+    """
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        self._headers = dict(headers)
+
+    def __call__(self) -> Mapping[str, str]:
+        """The headers of the moment."""
+        return self._headers
+
+    def replace(self, headers: Mapping[str, str]) -> None:
+        """Send these from now on, and the ones before never again."""
+        self._headers = dict(headers)
 
 
 class Answer:
@@ -77,6 +101,10 @@ class Answer:
 class HttpClient(_http.AsyncClient):  # type: ignore[misc]
     """An HTTP client under the SDK's transport. Whatever the SDK sends goes through `send`.
 
+    Args:
+        headers: Ride on every request.
+        settings: As of any HTTP client.
+
     Attributes:
         cut: The answers that were cut and may be resumed, by the ids of their last events.
     """
@@ -84,12 +112,14 @@ class HttpClient(_http.AsyncClient):  # type: ignore[misc]
     max_tries = 5
     """How many tries in a row to resume an answer may bring nothing."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
+    def __init__(self, headers: Headers | None = None, **settings: Any) -> None:
+        super().__init__(headers=None if callable(headers) else headers, **settings)
         self.cut: dict[str, Answer] = {}
+        self._headers_now = headers if callable(headers) else None
 
     async def send(self, request: Any, **how: Any) -> Any:
         """Send one HTTP request; trouble with a JSON-RPC request comes back as its answer."""
+        request.headers.update(self.headers_for(request))
         answer = self.cut.pop(request.headers.get(_LAST_EVENT, ""), None)
         if request.method == "GET" and answer is not None:
             return await self.resume(request, answer, **how)
@@ -103,6 +133,10 @@ class HttpClient(_http.AsyncClient):  # type: ignore[misc]
         if "id" in message and response.headers.get("content-type", "").startswith(_SSE):
             return self.carrying(request, response, Answer(message["id"]))
         return response
+
+    def headers_for(self, request: Any) -> Mapping[str, str]:
+        """The headers that are read anew for a request."""
+        return {} if self._headers_now is None else self._headers_now()
 
     def name_once(self, response: Any) -> None:
         """Leave one of several equal session ids: joined they would be another one."""

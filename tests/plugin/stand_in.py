@@ -2,8 +2,8 @@
 
 The tests of this folder are about the plugin: what it does with verdicts, not how they are reached. An
 adapter says in its version what is to come out: `@adapter("acme", version="CCH-13=broken NTC-1=unknown")`;
-what it does not name is kept. Beside rules it knows `trouble`, `exit`, `interrupt`, `error` and
-`claim:NAME=yes|no`.
+what it does not name is kept. Beside rules it knows `trouble`, `silent`, `exit`, `interrupt`, `error`,
+`real@ERA` and `claim:NAME=yes|no`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from pytest_mcp_conformance.contract import (
     Probe,
     Verdict,
 )
+from pytest_mcp_conformance.history.event import Event
 
+REALLY = "real, bounded by 5 s"
 REAL = "pytest_mcp_conformance.scenarios"
 if REAL not in sys.modules:
     # A process of its own needs nothing of the real catalogue, which imports the SDK.
@@ -65,9 +67,19 @@ CATALOGUE = (
 """CCH-13 is judged by three items of a wrapper that speaks both eras, NTC-1 by four, the others by one."""
 
 
-def play(scenario: Any, adapter: Adapter, *, era: str, way: str = "memory", variant: str = "") -> Played:
+def play(
+    scenario: Any,
+    adapter: Adapter,
+    *,
+    era: str,
+    way: str = "memory",
+    variant: str = "",
+    listener: Any = None,
+) -> Played:
     said = dict(word.partition("=")[::2] for word in adapter.version.split())
-    played = Played(scenario.name, adapter.name, "1.0", way, era, variant)
+    if listener is not None and "silent" not in said:
+        listener(Event(1, 0.0, "opened", connection=1))
+    played = Played(scenario.name, adapter.name, "1.0", way, era, variant, clock=_clock(adapter, era))
     if "exit" in said and said["exit"] in ("", scenario.name):
         os._exit(3)
     if "interrupt" in said and said["interrupt"] == scenario.name:
@@ -82,6 +94,11 @@ def play(scenario: Any, adapter: Adapter, *, era: str, way: str = "memory", vari
         return replace(played, probes=(Probe(scenario.claim, says, wire, "two listings, one frame"),))
     verdicts = {rule.id: _verdict(said, rule.id, era) for rule in scenario.rules}
     return replace(played, judgements=tuple(_judgement(rule, verdict) for rule, verdict in verdicts.items()))
+
+
+def _clock(adapter: Adapter, era: str) -> str:
+    """Virtual, but for the modern era of an adapter that says so."""
+    return REALLY if f"real@{era}" in adapter.version.split() else "virtual"
 
 
 def _verdict(said: dict[str, str], rule: str, era: str) -> Verdict:

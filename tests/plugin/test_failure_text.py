@@ -26,10 +26,11 @@ BROKEN = Judgement(
     ),
     "mcp 2.3.0 alone keeps this rule",
 )
-PLAYED = Played("overtaken_listing", "acme", "1.4.0", judgements=(BROKEN,))
+PLAYED = Played("overtaken_listing", "acme", "1.4.0", judgements=(BROKEN,), clock="virtual")
 TEXT = """\
 CCH-13 MUST (kit)  A listing still in flight when its list was invalidated MUST be discarded.
      scenario  overtaken_listing
+     clock     virtual
      assert ['old'] == ['new']
      history   #3 asked tools/list | #5 list_changed (-> 1) | #6 answered ['old'] | #7 served ['old']
      check     compare the generation before and after the listing
@@ -56,6 +57,7 @@ def test_a_block_is_printed_as_it_is(adapter, run):
         [
             "CCH-13 MUST (kit)  A listing still in flight *",
             "     scenario  overtaken_listing",
+            "     clock     virtual",
             "     assert ?'old'? == ?'new'?",
             "     history   *",
             "     check     *",
@@ -84,12 +86,12 @@ def test_every_rule_of_an_item_has_a_block():
 @pytest.mark.parametrize("verdict", [Verdict.NOT_TESTABLE, Verdict.UNKNOWN])
 def test_what_is_not_broken_says_what_it_is(verdict):
     lines = text(replace(BROKEN, verdict=verdict, detail="connect raised OSError")).splitlines()
-    assert lines[2:4] == [f"     verdict   {verdict}", "     found     connect raised OSError"]
+    assert lines[3:5] == [f"     verdict   {verdict}", "     found     connect raised OSError"]
 
 
 def test_words_stand_before_the_assertion():
     lines = text(replace(BROKEN, detail="served the old list\nassert 1 == 2\n +  where 1 = f()")).splitlines()
-    assert lines[2:5] == [
+    assert lines[3:6] == [
         "     found     served the old list",
         "     assert 1 == 2",
         "      +  where 1 = f()",
@@ -99,6 +101,13 @@ def test_words_stand_before_the_assertion():
 def test_rows_without_a_text_are_left_out():
     assert "sdk  " not in text(replace(BROKEN, sdk="", history=()))
     assert "history" not in text(replace(BROKEN, sdk="", history=()))
+
+
+def test_the_clock_is_named_wherever_something_was_played():
+    real = replace(PLAYED, clock="real, bounded by 5 s", trouble=("it died",))
+    shown = failure_text(Judged(real, (BROKEN,), ()), ITEM, OPTIONS).splitlines()
+    assert shown.count("     clock     real, bounded by 5 s") == 2
+    assert "clock" not in failure_text(Judged(replace(PLAYED, clock=""), (BROKEN,), ()), ITEM, OPTIONS)
 
 
 def test_the_variant_stands_with_the_scenario():

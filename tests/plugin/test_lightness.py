@@ -19,6 +19,7 @@ WATCHED = {
     "pydantic",
     "click",
     "rich",
+    "msgspec",
     "pytest_mcp_conformance",
     "mcp_conformance_reference",
 }

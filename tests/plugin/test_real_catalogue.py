@@ -13,6 +13,8 @@ MOST_DEATHS = 5
 
 HEAD = """
 import asyncio, os
+kept, once = [], []
+
 from pytest_mcp_conformance import Claims, Wrapper, adapter
 
 async def nothing(*arguments):
@@ -149,3 +151,50 @@ def test_an_adapter_of_the_wrong_shape_is_one_usage_error(real, body, word):
     assert "Traceback" not in output
     assert "INTERNALERROR" not in output
     assert word in output
+
+
+LEAVING = """from mcp import ClientSession
+    import socket, threading
+    from contextlib import suppress
+
+    kept.append(socket.create_server(("127.0.0.1", 0)))
+    threading.Thread(target=threading.Event().wait, name="poller", daemon=True).start()
+    if not once:
+        once.append(open(__file__))
+    async with dial.streams() as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+        with suppress(OSError):
+            socket.create_connection(("192.0.2.1", 443))
+
+        async def tools():
+            return (await session.list_tools()).tools
+
+        async def call(tool, arguments):
+            return await session.call_tool(tool.name, arguments)
+
+        yield Wrapper(list_tools=tools, call_tool=call)
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "two workers"])
+def test_what_is_left_in_the_process_is_named_in_each_item(real, workers):
+    pytest.importorskip("xdist")
+    result, written = real(
+        LEAVING,
+        "mcp-conformance::answer_of_the_wrong_type",
+        "mcp-conformance::listings_of_many_calls",
+        *workers,
+        claims="eras=('handshake',), transports=('memory',)",
+        alone=True,
+    )
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    rule = written["wrappers"][0]["rules"]["CONN-9"]
+    assert rule["verdict"] == "broken"
+    result.stdout.fnmatch_lines_random(
+        [
+            "     found     left after close: *thread 'poller' in wait*; a socket that listens on *",
+            "     clock     real, bounded by 5 s",
+            "     found     the wrapper under test tried to connect to 192.0.2.1:443: *",
+        ]
+    )
+    assert "conftest.py" not in rule["detail"]

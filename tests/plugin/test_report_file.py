@@ -78,6 +78,7 @@ def test_the_file_has_the_form_that_is_promised(adapter, report):
                         "source": "kit",
                         "inherited": False,
                         "items": ["mcp-conformance::one_request_a_call[acme-memory-modern]"],
+                        "clock": "virtual",
                         "detail": "assert ['old'] == ['new']",
                         "replay": "",
                     },
@@ -98,9 +99,18 @@ def kept(level: str, source: str, *items: str) -> dict[str, object]:
         "source": source,
         "inherited": False,
         "items": [f"mcp-conformance::{item}" for item in items],
+        "clock": "virtual",
         "detail": "",
         "replay": "",
     }
+
+
+def test_a_rule_says_by_which_clock_its_verdict_was_found(adapter, report):
+    adapter("CCH-13@modern=broken NTC-1@handshake=broken real@modern")
+    rules = report()["wrappers"][0]["rules"]
+    clocks = {name: rules[name]["clock"] for name in ("CCH-13", "CCH-15", "NTC-1", "TOOL-2")}
+    really = "real, bounded by 5 s"
+    assert clocks == {"CCH-13": really, "CCH-15": "virtual", "NTC-1": "virtual", "TOOL-2": "virtual"}
 
 
 def test_the_worst_item_decides_and_is_named(adapter, report):

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp_conformance_reference import CallFailed, ConnectionLost, ReferenceClient
-from mcp_conformance_reference.overhttp import HttpClient, http_streams
+from mcp_conformance_reference.overhttp import Credentials, HttpClient, http_streams
 
 from pytest_mcp_conformance.clock import run
 from pytest_mcp_conformance.server import ScriptedServer, tool
@@ -21,13 +21,13 @@ modern_only = pytest.mark.skipif(not MODERN, reason="mcp 1.x does not speak the 
 
 
 @asynccontextmanager
-async def scene(era: str = "handshake", **how: Any) -> Any:
+async def scene(era: str = "handshake", headers: Any = None, **how: Any) -> Any:
     """A client that has listed, and what it is connected to."""
     server = ScriptedServer(era)
     server.has_tools("a")
     way = InProcess(server)
     try:
-        async with ReferenceClient(lambda: http_streams(way.url), era=era, **how) as client:
+        async with ReferenceClient(lambda: http_streams(way.url, headers), era=era, **how) as client:
             await client.list_tools()
             yield server, way.engine, client
     finally:
@@ -225,3 +225,32 @@ def annotated(header: str) -> dict[str, Any]:
     """The tool `a`, whose argument goes into a header."""
     schema = {"type": "object", "properties": {"x": {"type": "string", "x-mcp-header": header}}}
     return tool("a", inputSchema=schema)
+
+
+@every_era
+def test_credentials_that_are_replaced_ride_on_the_next_request(era: str) -> None:
+    async def main() -> None:
+        given = {"Authorization": "first"}
+        credentials = Credentials(given)
+        async with scene(era, credentials) as (_, engine, client):
+            before = len(engine.exchanged)
+            given["Authorization"] = "another's"
+            await client.call_tool("a")
+            credentials.replace({"Authorization": "second"})
+            await client.call_tool("a")
+            sent = [each.request.headers.get("authorization") for each in engine.exchanged[before:]]
+            assert sent == ["first", "second"]
+            assert {each.request.headers["authorization"] for each in engine.exchanged[:before]} == {"first"}
+
+    play(main)
+
+
+def test_headers_that_are_given_as_they_are_are_copied() -> None:
+    async def main() -> None:
+        given = {"Authorization": "first"}
+        async with scene(headers=given) as (_, engine, client):
+            given["Authorization"] = "another's"
+            await client.call_tool("a")
+            assert {each.request.headers["authorization"] for each in engine.exchanged} == {"first"}
+
+    play(main)

@@ -18,6 +18,7 @@ class ByHttp(Client):
     client_type = HttpClient
 
     def enter(self):
-        self.open_streams = partial(
-            streams_of, self.dial, partial(http_streams, client_type=self.client_type)
-        )
+        self.open_streams = partial(streams_of, self.dial, self.over_http)
+
+    def over_http(self, url, headers):
+        return http_streams(url, headers, client_type=self.client_type)

@@ -10,6 +10,7 @@ from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract.tenants import HEADERS_RIDE_ON_ALL_TRAFFIC
 from tests.wrong._client import Client
 from tests.wrong._http import ByHttp
+from tests.wrong._one_call import ForOneCall
 from tests.wrong._wrong import breaks
 
 
@@ -46,3 +47,19 @@ class HeadersAreForTheFirstDial(Client):
             return http_streams(url, headers.pop() if headers else {})
 
         self.open_streams = partial(streams_of, self.dial, over_http)
+
+
+@breaks(HEADERS_RIDE_ON_ALL_TRAFFIC)
+class HeadersOfACallAreForItsDial(ForOneCall):
+    """Headers that a call is given are for the connection that it dials, and this one is there already."""
+
+    def over_http(self, url, headers):
+        return http_streams(url, {**headers, **self.given})
+
+
+@breaks(HEADERS_RIDE_ON_ALL_TRAFFIC)
+class HeadersOfACallOnlyAddToOthers(ForOneCall):
+    """Headers that a call is given are sent where its connection has none of that name."""
+
+    def headers_of(self, request):
+        return {name: value for name, value in self.given.items() if name not in request.headers}

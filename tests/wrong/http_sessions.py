@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from importlib import import_module
 
+from mcp_conformance_reference.connection import Connection
 from mcp_conformance_reference.overhttp import HttpClient
 from mcp_conformance_reference.sdk import MAJOR
 
 from pytest_mcp_conformance.contract.connections import (
+    CLOSE_IS_BOUNDED,
     LOST_SESSION_IS_REPLACED,
     SESSION_HEADERS_RIDE_ON_EVERY_REQUEST,
 )
@@ -69,3 +71,19 @@ class IdsAreJoined(ByHttp):
     class client_type(HttpClient):
         def name_once(self, response):
             pass
+
+
+@breaks(CLOSE_IS_BOUNDED)
+class WaitsForTheAnswerToItsDelete(ByHttp):
+    """A session is over once the server has said so, however long that takes."""
+
+    class client_type(HttpClient):
+        async def send(self, request, **how):
+            if request.method == "DELETE":
+                request.extensions["timeout"] = {}
+            return await super().send(request, **how)
+
+    class connection_type(Connection):
+        async def close(self, why):
+            self.end(why)
+            await self.finished.wait()

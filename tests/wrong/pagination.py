@@ -118,6 +118,18 @@ class GuardsAgainstCirclesAlone(Client):
         self._settings = replace(self._settings, timeout=None, max_pages=sys.maxsize)
 
 
+@breaks(ENDLESS_WALK_IS_BOUNDED)
+class StopsWithoutAWord(Client):
+    """A walk ends at a limit, and what was found until then is taken for the list."""
+
+    class walk_type(Walk):
+        followed = 0
+
+        def ends(self, page):
+            self.followed += 1
+            return super().ends(page) or self.followed == 100
+
+
 @breaks(NO_PAGE_SIZE_ENDS_THE_WALK)
 class EmptyPageEndsTheWalk(Client):
     """A page without tools is taken for the last one."""

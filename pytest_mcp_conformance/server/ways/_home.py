@@ -10,9 +10,13 @@ from typing import Any, TypeVar
 
 from pytest_mcp_conformance.contract import ConformanceError
 
-__all__ = ["Home"]
+__all__ = ["VISIT", "Home"]
 
 T = TypeVar("T")
+
+
+VISIT = "visit of the scripted server"
+"""The name of a task that serves another loop or thread. It is the kit's, and nothing of the wrapper's."""
 
 
 class Home:
@@ -60,4 +64,11 @@ class Home:
     def _hand_over(self, make: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
         if self._loop.is_closed():
             raise ConnectionRefusedError("the scripted server is no longer there")
-        return asyncio.run_coroutine_threadsafe(make(), self._loop)
+        return asyncio.run_coroutine_threadsafe(_named(make), self._loop)
+
+
+async def _named(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    task = asyncio.current_task()
+    if task is not None:
+        task.set_name(VISIT)
+    return await make()

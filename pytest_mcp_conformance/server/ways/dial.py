@@ -29,9 +29,11 @@ class ScriptedDial:
         double: The double of the SDK that `session` gives.
         ways: The ways in of this play; by default memory alone.
         era: What to tell of the era, by default the era that the server speaks.
+        renewal: How many times the principal's credential was replaced by a new one.
 
     Attributes:
         gave_session: Whether a session was asked for.
+        kept_headers: The very object that `headers` gives each time; None for a new one each time.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class ScriptedDial:
         double: Any = None,
         ways: Ways | None = None,
         era: str = "",
+        renewal: int = 0,
     ) -> None:
         self._ways = ways if ways is not None else Ways()
         self._server = server
@@ -49,7 +52,9 @@ class ScriptedDial:
         self._clock = clock
         self._double = double
         self._era = era or server.era
+        self._renewal = renewal
         self.gave_session = False
+        self.kept_headers: dict[str, str] | None = None
 
     @property
     def url(self) -> str:
@@ -59,7 +64,7 @@ class ScriptedDial:
             AdapterError: This run plays over another way in.
         """
         self._ways.must_give("url")
-        return self._ways.url_of(self._server, self._principal, self.headers)
+        return self._ways.url_of(self._server, self._principal, self.own_headers)
 
     @property
     def command(self) -> Sequence[str]:
@@ -74,9 +79,15 @@ class ScriptedDial:
     @property
     def headers(self) -> dict[str, str]:
         """The principal's headers, made up for the scenario; `{}` where there is no principal."""
+        return self.own_headers if self.kept_headers is None else self.kept_headers
+
+    @property
+    def own_headers(self) -> dict[str, str]:
+        """The headers that stand for the principal, a new object each time."""
         if self._principal is None:
             return {}
-        token = hashlib.sha256(self._principal.encode()).hexdigest()[:16]
+        named = f"{self._principal}\0{self._renewal}" if self._renewal else self._principal
+        token = hashlib.sha256(named.encode()).hexdigest()[:16]
         return {"Authorization": f"Bearer scripted-{token}"}
 
     @property
@@ -106,7 +117,7 @@ class ScriptedDial:
             AdapterError: This run plays over another way in.
         """
         self._ways.must_give("streams")
-        return memory_streams(self._server, self._principal, self.headers)
+        return memory_streams(self._server, self._principal, self.own_headers)
 
     @asynccontextmanager
     async def session(self, double: Any = None) -> AsyncIterator[Any]:

@@ -24,6 +24,8 @@ __all__ = ["InProcess"]
 
 DOMAIN = "mcp-conformance.test"
 
+_NOBODY = "nothing leaves the process, and no server of this scenario has that address"
+
 
 class InProcess:
     """The address of one scripted server inside this process.
@@ -61,7 +63,9 @@ class InProcess:
     def refuse(self, what: str) -> None:
         """Note what was asked of a host that is no server of this process, so that a failure can show it."""
         self.refused.append(what)
-        self.engine.server.history.record("refused", text=f"{what}: no server of this scenario")
+        self.engine.server.history.record(
+            "astray", text=f"the wrapper under test asked for {what}: {_NOBODY}"
+        )
 
     async def aclose(self) -> None:
         """Give the address up and cut what is still open."""

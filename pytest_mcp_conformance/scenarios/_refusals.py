@@ -1,0 +1,39 @@
+"""What a wrapper was refused in one play: whatever is not on this machine."""
+
+from __future__ import annotations
+
+from pytest_mcp_conformance.history import Recorder
+from pytest_mcp_conformance.server.ways._home import Home
+
+__all__ = ["Refusals"]
+
+
+class Refusals:
+    """The attempts to leave this machine in one play, from whichever thread, as events and as trouble.
+
+    Args:
+        history: Of the play.
+    """
+
+    def __init__(self, history: Recorder) -> None:
+        self._history = history
+        self._said: list[str] = []
+        self._home: Home | None = None
+
+    def live_here(self) -> None:
+        """Write events in the loop that runs now."""
+        self._home = Home()
+
+    def add(self, what: str) -> None:
+        """Take one attempt, in any thread."""
+        self._said.append(what)
+        if self._home is not None:
+            self._home.call(lambda: self._write(what))
+
+    def _write(self, what: str) -> None:
+        self._history.record("astray", text=what)
+
+    def told(self) -> list[str]:
+        """One line for each attempt, those in the history first."""
+        seen = (event.text for event in self._history if event.kind == "astray")
+        return list(dict.fromkeys([*seen, *self._said]))
