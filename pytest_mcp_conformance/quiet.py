@@ -176,7 +176,7 @@ def _awaited(thing: object) -> object:
 
 
 class Hand(threading.Thread):
-    """A thread in which the loop has a plain function run, and waits for its end: met by whoever starts it."""
+    """A thread in which the loop has a function run, and waits for its end. Its starter says if it is met."""
 
     numbers: ClassVar[set[int]] = set()
     """Of all of them: one that has ended may have a frame for a moment, and is listed no more."""
