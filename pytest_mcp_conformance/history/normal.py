@@ -1,27 +1,28 @@
 """A history as text that compares: what differs from run to run, from SDK to SDK and from key to key is gone.
 
 One readable line for each event, after a first one about the recording. Connections and holders are numbered
-by first use, requests and verbs by what they are about, so that two lines that change places differ in two
-lines. There are no ids, no times, no headers and no line numbers.
+by first use. A request or a verb has a number only where another of its name is under way: so one line more,
+or two that change places, leave the other lines as they are. There are no ids, no times, no headers and no
+line numbers.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from heapq import heappop, heappush
+from typing import Any
 
 from pytest_mcp_conformance.history.entry import Entry, Header, Listed
-from pytest_mcp_conformance.history.plain import clean
+from pytest_mcp_conformance.history.plain import word
 
-__all__ = ["normal_lines", "word"]
+__all__ = ["normal_lines"]
 
-_PLAIN = re.compile(r"[\w.:/~@+-]{1,80}")
+_NUMBER = re.compile(r" #\d+$")
 _BY = {"": "", "client": " by the client", "server": " by the server", "broken": ", its transport broke"}
 _RENAMED = {"MCPError": "McpError"}
 """An exception of mcp 2.x, and its name in 1.x."""
-_LONG_LIVED = "subscriptions/listen"
 
 Shown = Callable[[str, str, str], str]
 """From a namespace, a scope and a digest to the word for it."""
@@ -41,9 +42,8 @@ def normal_lines(entries: Iterable[Entry], header: Header, *, digests: bool = Fa
         yield normal.line(entry)
 
 
-def word(name: str) -> str:
-    """A name as one word: as it is where that is plain, else in quotes with every control written out."""
-    return name if _PLAIN.fullmatch(name) else clean(json.dumps(name, ensure_ascii=False))
+Way = tuple[Any, ...]
+"""What is under way: whose it is, its name, and its number."""
 
 
 class _Ordinals:
@@ -62,15 +62,37 @@ class _Ordinals:
         return known
 
 
+class _Numbers:
+    """Gives out the least number that is free."""
+
+    def __init__(self) -> None:
+        self._free: list[int] = []
+        self._most = 0
+
+    @property
+    def taken(self) -> int:
+        return self._most - len(self._free)
+
+    def take(self) -> int:
+        if self._free:
+            return heappop(self._free)
+        self._most += 1
+        return self._most
+
+    def give_back(self, number: int) -> None:
+        heappush(self._free, number)
+
+
 class _Normal:
     """Remembers what later lines refer to: who is which number, and what is under way."""
 
     def __init__(self, shown: Shown) -> None:
         self._shown = shown
         self._places: dict[tuple[str, str, int], int] = {}
-        self._counts: Counter[tuple[object, ...]] = Counter()
-        self._verbs: dict[int, str] = {}
-        self._requests: dict[tuple[str, int], dict[tuple[bool, object], str]] = {}
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._verbs: dict[int, Way] = {}
+        self._requests: dict[tuple[str, int], dict[tuple[bool, object], Way]] = {}
+        self._numbers: dict[Way, _Numbers] = {}
         self._versions: dict[tuple[str, str], dict[str, int]] = {}
 
     def line(self, entry: Entry) -> str:
@@ -100,9 +122,10 @@ class _Normal:
         else:
             name = word(name) if name else ""
         if begins:
-            name = self._verbs[entry.op] = self._numbered(name, "user", entry.who)
-        elif entry.op:
-            name = self._verbs.pop(entry.op, name)
+            self._verbs[entry.op] = way = self._begin(name, "user", entry.who)
+            name = _named(way)
+        elif entry.op in self._verbs:
+            name = self._end(self._verbs.pop(entry.op))
         parts = [f" {name}" if name else ""]
         if entry.outcome:
             parts.append(f" {entry.outcome}")
@@ -121,7 +144,7 @@ class _Normal:
             parts.append(f" code {entry.code}")
         if entry.kind in ("answered", "replied") and entry.ok is not None:
             parts.append(" ok" if entry.ok else " not ok")
-        scope = (of.rpartition(" #")[0] or of).removeprefix("tools/call ")
+        scope = _NUMBER.sub("", of).removeprefix("tools/call ")
         return "".join(parts) + self._payload(entry, scope)
 
     def _request(self, entry: Entry) -> tuple[str, str]:
@@ -131,33 +154,38 @@ class _Normal:
         key = (entry.kind in ("requested", "replied"), entry.id)
         name = " ".join(map(word, filter(None, (entry.method, entry.tool))))
         if entry.kind in ("asked", "requested"):
-            requests[key] = self._numbered(name, *place)
-            return requests[key], ""
+            requests[key] = self._begin(name, *place, key[0])
+            return _named(requests[key]), ""
         if entry.kind in ("answered", "failed", "replied"):
-            found = requests.get(key, f"{name} to nobody".strip())
-            if entry.method != _LONG_LIVED:
-                requests.pop(key, None)
-            return found, ""
+            return self._end(requests.pop(key)) if key in requests else f"{name} to nobody".strip(), ""
         if entry.kind == "cancelled":
             return self._known(entry, entry.id), _BY[entry.how]
         if entry.kind == "listened":
             return f"to {' '.join(map(word, entry.lists)) or 'nothing'}", ""
         if entry.kind == "closed":
-            self._requests.pop(place, None)
+            for way in self._requests.pop(place).values():
+                self._end(way)
             return "", _BY[entry.how]
         return name, ""
 
-    def _numbered(self, name: str, *about: object) -> str:
-        key = (*about, name)
-        self._counts[key] += 1
-        return f"{name} #{self._counts[key]}"
+    def _begin(self, name: str, *about: object) -> Way:
+        """What is under way from here on: whose it is, its name, and the least number that is free."""
+        numbers = self._numbers.setdefault((*about, name), _Numbers())
+        return (*about, name, numbers.take())
+
+    def _end(self, way: Way) -> str:
+        *about, number = way
+        numbers = self._numbers[tuple(about)]
+        numbers.give_back(number)
+        if not numbers.taken:
+            del self._numbers[tuple(about)]
+        return _named(way)
 
     def _known(self, entry: Entry, number: object) -> str:
         requests = self._requests.get((entry.server, entry.connection), {})
         servers = entry.how == "server"  # its own request, or what it was asked for
-        return (
-            requests.get((servers, number)) or requests.get((not servers, number)) or "what is not under way"
-        )
+        found = requests.get((servers, number)) or requests.get((not servers, number))
+        return _named(found) if found else "what is not under way"
 
     def _payload(self, entry: Entry, scope: str) -> str:
         parts = []
@@ -190,6 +218,11 @@ class _Normal:
             return f"{field}:{word(digest)}"
         seen = self._versions.setdefault((name, field), {})
         return f"{field}{seen.setdefault(digest, len(seen) + 1)}"
+
+
+def _named(way: Way) -> str:
+    *_, name, number = way
+    return f"{name}" if number == 1 else f"{name} #{number}"
 
 
 def _of(entry: Entry) -> str:
