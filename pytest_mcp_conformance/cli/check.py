@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import count
@@ -31,6 +31,7 @@ class _Checked:
         counts: How many there are of each name, by kind and name.
         events: How many events were read.
         wrong: Why the file could not be read to its end.
+        unfinished: Whether the file has no end.
     """
 
     kept: list[Finding] = field(default_factory=list)
@@ -84,25 +85,33 @@ def _findings(file: str, checked: _Checked) -> Iterator[Finding]:
     judge = import_module("pytest_mcp_conformance.history.checker").check
     try:
         history = History.load(file)
-        yield from judge(_counted(history, file, checked), history.header)
         checked.unfinished = history.unfinished
+        yield from judge(_Counted(history, checked), history.header)
     except HistoryError as error:
         checked.wrong = str(error)
 
 
-def _counted(history: Iterable[Entry], file: str, checked: _Checked) -> Iterator[Entry]:
-    """The entries; whoever waits at a terminal sees that they go by."""
-    told = False
-    try:
-        for entry in history:
-            checked.events += 1
-            if checked.events % _STEP == 0 and sys.stderr.isatty():
-                told = True
-                click.echo(f"\r{shown(file)}: {checked.events} events", err=True, nl=False)
-            yield entry
-    finally:
-        if told:
-            click.echo(err=True)
+class _Counted:
+    """The entries of a history, counted; whoever waits at a terminal sees that they go by."""
+
+    def __init__(self, history: History, checked: _Checked) -> None:
+        self.header = history.header
+        self.unfinished = history.unfinished
+        self._history = history
+        self._checked = checked
+
+    def __iter__(self) -> Iterator[Entry]:
+        told = False
+        try:
+            for entry in self._history:
+                self._checked.events += 1
+                if self._checked.events % _STEP == 0 and sys.stderr.isatty():
+                    told = True
+                    click.echo(f"\r{self._checked.events} events", err=True, nl=False)
+                yield entry
+        finally:
+            if told:
+                click.echo(err=True)
 
 
 def _tell(file: str, checked: _Checked, place: Path | None, at: int, *, quiet: bool) -> None:

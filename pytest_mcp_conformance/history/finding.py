@@ -9,15 +9,18 @@ __all__ = ["Finding"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault that a history proves."""
+    """One fault that a history proves.
+
+    Attributes:
+        name: Which fault, as `stale-after-notice`.
+        rule: The id of the rule that it breaks.
+        text: What was seen, in one sentence with the values.
+        proof: The numbers of the two to five entries that prove it, in order.
+        kind: `fault`; `unknown` where the history does not tell.
+    """
 
     name: str
-    """As in `stale-after-notice`: lower case, hyphens."""
     rule: str
-    """As in `CCH-12`."""
     text: str
-    """One sentence with the values."""
     proof: tuple[int, ...]
-    """The numbers of the two to five entries that prove it, in order."""
     kind: str = "fault"
-    """Or `unknown`: the history does not tell."""

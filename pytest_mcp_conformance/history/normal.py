@@ -98,10 +98,9 @@ class _Normal:
     def line(self, entry: Entry) -> str:
         if entry.who:
             return f"{self._place(entry, 'user', entry.who)}: {entry.kind}{self._at_the_wrapper(entry)}"
-        if entry.kind in ("changed", "astray"):
+        if not entry.connection:
             where = "script" if entry.kind == "changed" else "wire"
-            of = f" {word(entry.list)}" if entry.list else ""
-            return f"{where}{_of(entry)}: {entry.kind}{of}"
+            return f"{where}{_of(entry)}: {entry.kind}{self._at_the_wire(entry)}"
         return f"{self._place(entry, 'connection', entry.connection)}: {entry.kind}{self._at_the_wire(entry)}"
 
     def _place(self, entry: Entry, what: str, number: int) -> str:
@@ -162,11 +161,13 @@ class _Normal:
             return self._known(entry, entry.id), _BY[entry.how]
         if entry.kind == "listened":
             return f"to {' '.join(map(word, entry.lists)) or 'nothing'}", ""
+        if entry.kind == "changed":
+            return entry.list, ""
         if entry.kind == "closed":
             for way in self._requests.pop(place).values():
                 self._end(way)
             return "", _BY[entry.how]
-        return name, ""
+        return name, _BY[entry.how]
 
     def _begin(self, name: str, *about: object) -> Way:
         """What is under way from here on: whose it is, its name, and the least number that is free."""

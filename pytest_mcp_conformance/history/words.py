@@ -52,12 +52,10 @@ class Words:
             return name
         if entry.kind == "listened":
             return f"listens to {', '.join(map(word, entry.lists)) or 'nothing'}"
-        if entry.kind in ("closed", "cancelled"):
-            return f"{entry.kind}{_HOW[entry.how]}"
         good = "" if entry.ok is None else " ok" if entry.ok else " not ok"
         code = "" if entry.code is None else f" code {entry.code}"
         tool = f" {word(entry.tool)}" if entry.tool else ""
-        return f"{entry.kind}{' ' if name else ''}{name}{tool}{good}{code}"
+        return f"{entry.kind}{' ' if name else ''}{name}{tool}{good}{code}{_HOW[entry.how]}"
 
     def _tools(self, entry: Entry) -> str:
         if entry.tools is None:

@@ -42,15 +42,18 @@ def finds(monkeypatch):
 
     def make(*findings, after=1):
         checker = ModuleType("checker")
+        seen = []
 
         def check(entries, header):
             assert isinstance(header, Header)
+            seen.append(entries.unfinished)
             for entry in entries:
                 if entry.n == after:
                     yield from findings
 
         checker.check = check
         monkeypatch.setitem(sys.modules, "pytest_mcp_conformance.history.checker", checker)
+        return seen
 
     return make
 
@@ -99,12 +102,14 @@ def test_a_part_of_it_is_shown_by_number_and_by_kind(invoke):
 
 
 def test_a_file_without_an_end_says_so(invoke, file, finds):
-    finds()
+    seen = finds()
     unfinished = file("one", events=-1)
     assert "has no end" in invoke("show", unfinished).output
     assert "has no end" in invoke("check", unfinished).output
     assert json.loads(invoke("check", "--json", unfinished).output)["files"][0]["unfinished"] is True
     assert "has no end" not in invoke("show", KEPT).output
+    invoke("check", KEPT)
+    assert seen == [True, True, False]  # a checker must not take what is missing for lost
 
 
 @pytest.mark.parametrize("command", [("show",), ("check",), ("diff", KEPT)], ids=lambda each: each[0])
