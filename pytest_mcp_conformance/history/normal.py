@@ -97,14 +97,14 @@ class _Normal:
 
     def line(self, entry: Entry) -> str:
         if entry.who:
-            return f"{self._place(entry, 'user', entry.who)}: {entry.kind}{self._at_the_wrapper(entry)}"
+            return f"{self._place(entry, 'holder', entry.who)}: {entry.kind}{self._at_the_wrapper(entry)}"
         if not entry.connection:
             where = "script" if entry.kind == "changed" else "wire"
             return f"{where}{_of(entry)}: {entry.kind}{self._at_the_wire(entry)}"
         return f"{self._place(entry, 'connection', entry.connection)}: {entry.kind}{self._at_the_wire(entry)}"
 
     def _place(self, entry: Entry, what: str, number: int) -> str:
-        """The connection or the user, by first use: connections with each server on their own."""
+        """The connection or the holder, by first use: connections with each server on their own."""
         server = entry.server if what == "connection" else ""
         if number:
             if (what, server, number) not in self._places:
@@ -121,7 +121,7 @@ class _Normal:
         else:
             name = word(name) if name else ""
         if begins:
-            self._verbs[entry.op] = way = self._begin(name, "user", entry.who)
+            self._verbs[entry.op] = way = self._begin(name, "holder", entry.who)
             name = _named(way)
         elif entry.op in self._verbs:
             name = self._end(self._verbs.pop(entry.op))

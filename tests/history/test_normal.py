@@ -41,14 +41,14 @@ def test_a_text_is_read_as_it_is():
     told = lines_of(History.load(KEPT))
     assert (len(told), told[0]) == (27, "handshake era, wire and wrapper")
     assert told[11:17] == [
-        "user 1: called a with a.in1",
+        "holder 1: called a with a.in1",
         "connection 1: asked tools/call a with a.in1",
         "connection 1: answered tools/call a ok giving a.out1",
-        "user 1: returned a ok giving a.out1",
+        "holder 1: returned a ok giving a.out1",
         "script: changed tools",
         "connection 1: noticed notifications/tools/list_changed",
     ]
-    assert told[20] == "user 1: served tools: a[d1 i1 o2], new[d1 i1]"
+    assert told[20] == "holder 1: served tools: a[d1 i1 o2], new[d1 i1]"
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -136,7 +136,7 @@ def test_an_answer_names_what_it_answers():
 
 def test_a_result_of_another_call_is_not_its_own():
     given = [Entry(1, 0.0, "returned", who=1, tool=tool, result="7" * 16) for tool in ("a", "b")]
-    assert lines(*given) == ["user 1: returned a giving a.out1", "user 1: returned b giving a.out1"]
+    assert lines(*given) == ["holder 1: returned a giving a.out1", "holder 1: returned b giving a.out1"]
 
 
 def test_a_subscription_and_what_is_cancelled_are_named_by_their_request():
@@ -161,7 +161,7 @@ def test_an_exception_has_one_name_on_both_majors_of_the_sdk():
     one, two = (
         lines(Entry(1, 0.0, "raised", who=1, verb="refresh", error=name)) for name in ("McpError", "MCPError")
     )
-    assert one == two == ["user 1: raised refresh McpError"]
+    assert one == two == ["holder 1: raised refresh McpError"]
 
 
 def test_connections_are_numbered_with_each_server():
@@ -176,7 +176,7 @@ def test_connections_are_numbered_with_each_server():
 
 def test_digests_of_one_key_may_be_shown():
     told = lines(Entry(1, 0.0, "called", who=1, op=1, tool="a", arguments="7" * 16), digests=True)
-    assert told == [f"user 1: called a with {'7' * 16}"]
+    assert told == [f"holder 1: called a with {'7' * 16}"]
 
 
 @given(st.lists(entries, max_size=8), st.booleans())
