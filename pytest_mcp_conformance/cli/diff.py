@@ -11,6 +11,7 @@ from rich.text import Text
 from pytest_mcp_conformance.cli.differing import differing
 from pytest_mcp_conformance.cli.reading import readable, shown
 from pytest_mcp_conformance.history import History, normal_lines
+from pytest_mcp_conformance.history.normal import DigestNames
 
 __all__ = ["diff"]
 
@@ -31,8 +32,8 @@ def diff(before: str, after: str) -> None:
     found = False
     with readable():
         one, other = History.load(before), History.load(after)
-        same_key = one.header.key == other.header.key
-        left, right = (normal_lines(each, each.header, digests=same_key) for each in (one, other))
+        names = DigestNames() if one.header.key == other.header.key else None
+        left, right = (normal_lines(each, each.header, names=names) for each in (one, other))
         for line in differing(left, right):
             if not found:
                 console.print(Text(f"--- {shown(before)}", style="bold"))

@@ -10,56 +10,61 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from typing import Any
 
 from pytest_mcp_conformance.history.entry import Entry, Header, Listed
 from pytest_mcp_conformance.history.plain import word
 
-__all__ = ["normal_lines"]
+__all__ = ["DigestNames", "normal_lines"]
 
 _NUMBER = re.compile(r" #\d+$")
 _BY = {"": "", "client": " by the client", "server": " by the server", "broken": ", its transport broke"}
 _RENAMED = {"MCPError": "McpError"}
 """An exception of mcp 2.x, and its name in 1.x."""
 
-Shown = Callable[[str, str, str], str]
-"""From a namespace, a scope and a digest to the word for it."""
-
-
-def normal_lines(entries: Iterable[Entry], header: Header, *, digests: bool = False) -> Iterator[str]:
-    """The lines of a history, equal for equal histories; none holds a line feed or anything a terminal obeys.
-
-    Args:
-        entries: The events.
-        header: What was recorded, and of which era.
-        digests: Show them as they are, for histories of one key; by default ordinals of first occurrence.
-    """
-    yield f"{f'{header.era} era' if header.era else 'any era'}, {header.sees}"
-    normal = _Normal((lambda kind, scope, digest: word(digest)) if digests else _Ordinals())
-    for entry in entries:
-        yield normal.line(entry)
-
-
 Way = tuple[Any, ...]
 """What is under way: whose it is, its name, and its number."""
 
 
-class _Ordinals:
+class DigestNames:
     """Names digests by where they came first: `sum.in1` is the first arguments that a call of `sum` had."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], str] = {}
         self._counts: Counter[tuple[str, str]] = Counter()
+        self._versions: dict[tuple[str, str], dict[str, int]] = {}
 
     def __call__(self, kind: str, scope: str, digest: str) -> str:
+        """The name of a digest of this kind, which is named after `scope` where it is new."""
         known = self._known.get((kind, digest))
         if known is None:
             self._counts[kind, scope] += 1
             known = f"{scope}.{kind}{self._counts[kind, scope]}"
             self._known[kind, digest] = known
         return known
+
+    def version(self, tool: str, field: str, digest: str) -> str:
+        """Which of those seen in a field of a tool's definition it is."""
+        seen = self._versions.setdefault((tool, field), {})
+        return f"{field}{seen.setdefault(digest, len(seen) + 1)}"
+
+
+def normal_lines(
+    entries: Iterable[Entry], header: Header, *, names: DigestNames | None = None
+) -> Iterator[str]:
+    """The lines of a history, equal for equal histories; none holds a line feed or what a terminal obeys.
+
+    Args:
+        entries: The events.
+        header: What was recorded, and of which era.
+        names: What digests are called; the same for two histories of one key, whose digests compare.
+    """
+    yield f"{f'{header.era} era' if header.era else 'any era'}, {header.sees}"
+    normal = _Normal(DigestNames() if names is None else names)
+    for entry in entries:
+        yield normal.line(entry)
 
 
 class _Numbers:
@@ -86,14 +91,13 @@ class _Numbers:
 class _Normal:
     """Remembers what later lines refer to: who is which number, and what is under way."""
 
-    def __init__(self, shown: Shown) -> None:
-        self._shown = shown
+    def __init__(self, names: DigestNames) -> None:
+        self._names = names
         self._places: dict[tuple[str, str, int], int] = {}
         self._counts: Counter[tuple[str, str]] = Counter()
         self._verbs: dict[int, Way] = {}
         self._requests: dict[tuple[str, int], dict[tuple[bool, object], Way]] = {}
         self._numbers: dict[Way, _Numbers] = {}
-        self._versions: dict[tuple[str, str], dict[str, int]] = {}
 
     def line(self, entry: Entry) -> str:
         if entry.who:
@@ -191,17 +195,17 @@ class _Normal:
     def _payload(self, entry: Entry, scope: str) -> str:
         parts = []
         if entry.cursor:
-            parts.append(f" from {self._shown('page', entry.list, entry.cursor)}")
+            parts.append(f" from {self._names('page', entry.list, entry.cursor)}")
         if entry.arguments:
-            parts.append(f" with {self._shown('in', scope, entry.arguments)}")
+            parts.append(f" with {self._names('in', scope, entry.arguments)}")
         if entry.result:
-            parts.append(f" giving {self._shown('out', scope, entry.result)}")
+            parts.append(f" giving {self._names('out', scope, entry.result)}")
         if entry.ttl is not None:
             parts.append(f" for {entry.ttl:g} ms")
         if entry.scope:
             parts.append(f" {entry.scope}")
         if entry.next:
-            parts.append(f" then {self._shown('page', entry.list, entry.next)}")
+            parts.append(f" then {self._names('page', entry.list, entry.next)}")
         if entry.tools is not None:
             listed = [self._listed(tool) for tool in entry.tools]
             more = [f"and {entry.more} more"] if entry.more else []
@@ -211,14 +215,8 @@ class _Normal:
     def _listed(self, tool: Listed) -> str:
         """A tool and which of the definitions seen under its name it has: `sum[d1 i2 o1 w2]`."""
         fields = (("d", tool.description), ("i", tool.input), ("o", tool.output), ("w", tool.whole))
-        told = " ".join(self._version(tool.name, field, digest) for field, digest in fields if digest)
+        told = " ".join(self._names.version(tool.name, field, digest) for field, digest in fields if digest)
         return f"{word(tool.name)}[{told}]" if told else word(tool.name)
-
-    def _version(self, name: str, field: str, digest: str) -> str:
-        if not isinstance(self._shown, _Ordinals):
-            return f"{field}:{word(digest)}"
-        seen = self._versions.setdefault((name, field), {})
-        return f"{field}{seen.setdefault(digest, len(seen) + 1)}"
 
 
 def _named(way: Way) -> str:

@@ -70,6 +70,8 @@ def cells(text: str, most: int) -> list[str]:
 
     A wide letter takes two columns, the second of which is empty, and accents none.
     """
+    if text.isascii() and text.isprintable():
+        return [*text] if len(text) <= most else [*text[: max(most - 1, 0)], "…"][:most]
     found: list[str] = []
     for letter in clean(text).replace("\n", " "):
         if unicodedata.category(letter) in ("Mn", "Me"):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp_conformance.history import Entry, Header, History
-from pytest_mcp_conformance.history.normal import normal_lines
+from pytest_mcp_conformance.history.normal import DigestNames, normal_lines
 from tests.history.plays import lists_and_calls, recorded
 from tests.history.test_reading import entries
 from tests.reference.peer import ERAS
@@ -174,13 +174,18 @@ def test_connections_are_numbered_with_each_server():
     ]
 
 
-def test_digests_of_one_key_may_be_shown():
-    told = lines(Entry(1, 0.0, "called", who=1, op=1, tool="a", arguments="7" * 16), digests=True)
-    assert told == [f"holder 1: called a with {'7' * 16}"]
+def test_digests_of_one_key_have_one_name_in_two_histories():
+    names = DigestNames()
+    one, other, third = (
+        lines(Entry(1, 0.0, "called", who=1, op=1, tool="a", arguments=digest * 16), names=names)
+        for digest in "787"
+    )
+    assert one == third == ["holder 1: called a with a.in1"]
+    assert other == ["holder 1: called a with a.in2"]
 
 
-@given(st.lists(entries, max_size=8), st.booleans())
-def test_any_history_has_one_harmless_line_for_each_event(some, digests):
-    told = lines(*some, digests=digests)
+@given(st.lists(entries, max_size=8))
+def test_any_history_has_one_harmless_line_for_each_event(some):
+    told = lines(*some)
     assert len(told) == len(some)
     assert all(line.isprintable() for line in told)
