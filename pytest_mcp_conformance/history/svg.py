@@ -32,6 +32,7 @@ _WIDE = 880
 _FIRST, _LAST = 130, 780
 _ROW, _TOP = 36, 66
 _LETTER = 7.4
+_WAY = 70
 _TO_SERVER = frozenset({"asked", "told", "replied"})
 _TO_WRAPPER = frozenset({"answered", "failed", "requested", "noticed"})
 
@@ -95,9 +96,8 @@ def _row(entry: Entry, y: int, places: dict[Lane, int], said: str, *, wrong: boo
         _text(56, y + 4, time_of(entry.at), 64, more=' class="quiet"'),
         f'<circle cx="{x}" cy="{y}" r="4"{shade}/>',
     ]
-    start = min(places.values())
-    if x != start and entry.kind in _TO_SERVER | _TO_WRAPPER:
-        begin, end = (start, x - 6) if entry.kind in _TO_SERVER else (x, start + 6)
+    if not entry.who and entry.kind in _TO_SERVER | _TO_WRAPPER:  # short: whose verb it was is not known
+        begin, end = (x - _WAY, x - 6) if entry.kind in _TO_SERVER else (x, x - _WAY)
         tip = -6 if end > begin else 6
         parts.append(f'<path class="way" d="M{begin} {y}H{end}m{tip} -4L{end} {y}l{tip} 4"/>')
     right, left = _WIDE - 8 - x, x - 128

@@ -34,7 +34,7 @@ class Words:
     def __call__(self, entry: Entry) -> str:
         """The words of an entry; nothing in them is obeyed by a terminal, and there is no line feed."""
         said = self._at_the_wrapper(entry) if entry.who else self._at_the_wire(entry)
-        return f"{_whose(entry)}{said}{_payload(entry)}{_bracket(entry)}{self._tools(entry)}"
+        return f"{_whose(entry)}{said}{_payload(entry)}{self._tools(entry)}{_bracket(entry)}"
 
     def _at_the_wrapper(self, entry: Entry) -> str:
         if entry.kind == "wanted":
@@ -100,10 +100,10 @@ def _payload(entry: Entry) -> str:
         parts.append(f" with {_short(entry.arguments)}")
     if entry.result:
         parts.append(f" giving {_short(entry.result)}")
-    if entry.ttl is not None:
-        parts.append(f" for {entry.ttl:g} ms")
     if entry.scope:
         parts.append(f" {entry.scope}")
+    if entry.ttl is not None:
+        parts.append(f" {entry.ttl:g} ms")
     if entry.next:
         parts.append(f" then {_short(entry.next)}")
     return "".join(parts)

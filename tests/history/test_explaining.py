@@ -105,7 +105,7 @@ def test_what_proves_a_finding_is_drawn_and_nothing_else():
         "stale-after-notice (CCH-12)",
         "  It served a, old, after notice #16.",
         "     #  seconds  wrapper           server               notices",
-        "     9    0.000  │                 ● answered tools/list (id 2): a, old",
+        "     9    0.000  │                 ● answered tools/list: a, old (id 2)",
         "     …             6 events between                     │",
         "    16    0.000  │                 │                    ● tools/list_changed",
         "     …             3 events between                     │",

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tracemalloc
 from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree
@@ -16,12 +17,14 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from pytest_mcp_conformance import Finding, cli
 from pytest_mcp_conformance.cli.differing import differing
-from pytest_mcp_conformance.history import Entry, Footer, Header, History
+from pytest_mcp_conformance.history import Entry, Footer, Header, History, Listed
 from pytest_mcp_conformance.history.codec import encode
 from tests.history.plays import written
+from tests.history.test_explaining import HOSTILE
 from tests.history.test_normal import KEPT, with_fields
 
 ROOT = Path(__file__).parents[2]
@@ -214,6 +217,37 @@ def test_a_folder_that_cannot_be_made_is_one_line(invoke, finds, tmp_path):
     assert "name a folder that can" in line
 
 
+@pytest.mark.parametrize("name", HOSTILE)
+def test_whatever_stands_in_a_file_comes_out_harmless(invoke, finds, tmp_path, name):
+    name = name.encode("utf-8", "backslashreplace").decode()
+    finds(Finding(name, name, name, (1, 2)), after=2)
+    path = written(
+        tmp_path / "one",
+        Entry(1, 0.0, "asked", method=name, tool=name, principal=name, id=name, arguments=name),
+        Entry(2, 0.0, "served", who=1, server=name, tools=(Listed(name, name, name), Listed(name))),
+        Entry(3, 0.0, "raised", who=1, verb=name, error=name),
+    )
+    header = encode(Header(1, name, name=name, kit=name, sdk=name))
+    path.write_bytes(header + path.read_bytes().partition(b"\n")[2])
+    for arguments in (("show", path), ("check", path), ("check", "--json", path), ("diff", KEPT, path)):
+        output = invoke(*arguments).output
+        assert len(output.splitlines()) > 3
+        assert output.replace("\n", "").isprintable()
+
+
+def test_whoever_waits_at_a_terminal_sees_events_go_by(monkeypatch):
+    class Terminal(StringIO):
+        def isatty(self):
+            return True
+
+    module = sys.modules["pytest_mcp_conformance.cli.check"]
+    monkeypatch.setattr(module, "_STEP", 10)
+    for stream, told in ((Terminal(), "\r10 events\r20 events\n"), (StringIO(), "")):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert len([*module._Counted(History.load(KEPT), module._Checked())]) == 26
+        assert stream.getvalue() == told
+
+
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
 def test_memory_does_not_grow_with_the_file_and_its_findings(monkeypatch, tmp_path, form):
     def check(entries, header):
@@ -265,6 +299,17 @@ def test_two_lines_that_changed_places_are_two_lines(invoke, file):
         "-connection 1: noticed notifications/tools/list_changed",
     ]
     assert "\x1b" not in result.output
+
+
+def test_colours_are_for_a_terminal_alone(file, monkeypatch):
+    def shorter(entries):
+        return entries[:-1]
+
+    arguments = ["diff", str(file("a")), str(file("b", shorter))]
+    for there in (False, True):
+        monkeypatch.setattr(Console, "is_terminal", there)
+        output = CliRunner(env={"TERM": "xterm", "NO_COLOR": None}).invoke(cli.main, arguments).output
+        assert ("\x1b[31m-holder 1: left" in output) == there
 
 
 def test_payloads_are_compared_where_the_key_is_one(invoke, file):
