@@ -244,7 +244,7 @@ def test_whoever_waits_at_a_terminal_sees_events_go_by(monkeypatch):
     monkeypatch.setattr(module, "_STEP", 10)
     for stream, told in ((Terminal(), "\r10 events\r20 events\n"), (StringIO(), "")):
         monkeypatch.setattr(sys, "stderr", stream)
-        assert len([*module._Counted(History.load(KEPT), module._Checked())]) == 26
+        assert len([*module._Counted(History.load(KEPT), module.Checked())]) == 26
         assert stream.getvalue() == told
 
 
