@@ -7,6 +7,7 @@ from pytest_mcp_conformance.history.entry import FORMAT, KINDS, Entry, Footer, H
 from pytest_mcp_conformance.history.errors import BrokenHistory, HistoryError, NotAHistory, UnknownFormat
 from pytest_mcp_conformance.history.event import Event
 from pytest_mcp_conformance.history.lines import line_of, telling
+from pytest_mcp_conformance.history.live import LiveHistory
 from pytest_mcp_conformance.history.plain import copied, jsonlike
 from pytest_mcp_conformance.history.reading import History
 from pytest_mcp_conformance.history.recorder import Recorder
@@ -27,6 +28,7 @@ __all__ = [
     "HistoryError",
     "HistoryWriter",
     "Listed",
+    "LiveHistory",
     "NotAHistory",
     "Recorder",
     "UnknownFormat",

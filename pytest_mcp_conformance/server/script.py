@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
+
+import anyio
 
 from pytest_mcp_conformance.clock import settle
 from pytest_mcp_conformance.contract import ERAS, UsageError
@@ -208,19 +211,24 @@ class ScriptedServer:
             if principal is ... or connection.principal == principal:
                 sent += connection.list_changed()
         if settled:
-            await settle()
+            await self.settle()
         return sent
 
     async def settle(self) -> None:
         """Return when everything is quiet: every task waits for something that is not there yet."""
-        await settle()
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:  # another backend of anyio
+            await anyio.wait_all_tasks_blocked()
+        else:
+            await settle()
 
     async def left_open(self) -> list[int]:
         """The numbers of the connections that are open once everything is quiet.
 
         Beside memory a client's hanging up takes its time to be heard.
         """
-        await settle()
+        await self.settle()
         return self.ledger.open_connections()
 
     def end_subscriptions(self, how: str) -> int:
