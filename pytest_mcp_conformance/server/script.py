@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
@@ -247,6 +248,12 @@ class ScriptedServer:
         from pytest_mcp_conformance.server.ways.dial import ScriptedDial  # the ways import this module
 
         return ScriptedDial(self, principal)
+
+    def over(self, transport: str) -> AbstractAsyncContextManager[Callable[..., Dial]]:
+        """Another way in, for an `async with` block: it gives a `dial` of that way, for a URL or a command."""
+        from pytest_mcp_conformance.server.ways.dial import dials_over  # as above
+
+        return dials_over(self, transport)
 
     def open(self, sink: Sink, *, principal: str | None, headers: Mapping[str, str]) -> Connection:
         """Take a new connection.

@@ -257,3 +257,49 @@ def test_mcp(mcp_scenario, mcp_history, mcp_clock):
     result = own(source, "--mcp-wrapper=reference", "--mcp-rule=CALL-1", "-k", "handshake and error")
     assert result.ret == 0, result.stdout.str()
     assert result.parseoutcomes()["passed"] == 1
+
+
+@pytest.mark.parametrize("way", ["http", "loopback", "stdio"])
+def test_a_server_has_an_address_and_a_command_as_well(own, way):
+    source = f"""
+import asyncio
+import pytest
+from mcp import ClientSession
+from pytest_mcp_conformance.adapters._transports import streams_of
+
+async def lists(server):
+    server.has_tools("a", principal="ann")
+    async with server.over("{way}") as dial:
+        assert dial().transport == "{way}"
+        async with streams_of(dial(principal="ann")) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            answer = await session.list_tools()
+    assert [tool.name for tool in answer.tools] == ["a"]
+    assert [frame.principal for frame in server.ledger.listings()] == ["ann"]
+    assert await server.left_open() == []
+
+@pytest.mark.asyncio
+async def test_of_pytest_asyncio(mcp_server):
+    await lists(mcp_server)
+
+@pytest.mark.mcp_loop
+async def test_of_the_kit(mcp_server):
+    await lists(mcp_server)
+
+def test_plain(mcp_server):
+    asyncio.run(lists(mcp_server))
+"""
+    own(source).assert_outcomes(passed=3)
+
+
+def test_another_way_in_that_is_none_is_refused(own):
+    source = """
+import asyncio
+import pytest
+from pytest_mcp_conformance import UsageError
+
+def test_own(mcp_server):
+    with pytest.raises(UsageError, match=r"over\\('htpt'\\): .*; write one of memory, http, stdio, loopback"):
+        asyncio.run(mcp_server.over("htpt").__aenter__())
+"""
+    own(source).assert_outcomes(passed=1)
