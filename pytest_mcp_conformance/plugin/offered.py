@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_mcp_conformance.contract import ERAS
 from pytest_mcp_conformance.history import LiveHistory
 from pytest_mcp_conformance.plugin.looping import MARKER, LoopClock, clock_of, is_virtual
+from pytest_mcp_conformance.plugin.noting import OwnHistory
 from pytest_mcp_conformance.reports.json import version_of
 from pytest_mcp_conformance.server import ScriptedServer
 
@@ -42,13 +43,11 @@ def history_for(request: pytest.FixtureRequest) -> LiveHistory:
     """The history of the scenario that the test plays, else of its server, from the beginning."""
     if SCENARIO in request.fixturenames:
         scenario: Playable = request.getfixturevalue(SCENARIO)
-        history = _history(request.node, scenario.era, virtual=True)
+        history = LiveHistory(**_about(request.node, scenario.era, virtual=True))
         scenario.listeners.append(history.take)
-    else:
-        server: ScriptedServer = request.getfixturevalue("mcp_server")
-        history = _history(request.node, server.era, virtual=is_virtual(request.node))
-        server.history.tell(history.take)
-    return history
+        return history
+    server: ScriptedServer = request.getfixturevalue("mcp_server")
+    return OwnHistory(server, **_about(request.node, server.era, virtual=is_virtual(request.node)))
 
 
 def snapshot_for(request: pytest.FixtureRequest) -> SnapshotAssertion:
@@ -94,10 +93,15 @@ def clock_for(request: pytest.FixtureRequest) -> LoopClock:
     return clock
 
 
-def _history(item: pytest.Item, era: str, *, virtual: bool) -> LiveHistory:
-    about: dict[str, Any] = {"kit": version_of("pytest-mcp-conformance"), "sdk": version_of("mcp")}
-    name = item.nodeid.encode("utf-8", "backslashreplace").decode()
-    return LiveHistory(name=name, era=era, clock="virtual" if virtual else "real", **about)
+def _about(item: pytest.Item, era: str, *, virtual: bool) -> dict[str, str]:
+    """What the header of a test's history says."""
+    return {
+        "name": item.nodeid.encode("utf-8", "backslashreplace").decode(),
+        "era": era,
+        "clock": "virtual" if virtual else "real",
+        "kit": version_of("pytest-mcp-conformance"),
+        "sdk": version_of("mcp"),
+    }
 
 
 def _stopwatch() -> Callable[[], float]:

@@ -250,7 +250,7 @@ class ScriptedServer:
         return ScriptedDial(self, principal)
 
     def over(self, transport: str) -> AbstractAsyncContextManager[Callable[..., Dial]]:
-        """Another way in, for an `async with` block: it gives a `dial` of that way, for a URL or a command."""
+        """Another way in, for a URL or a command: an `async with` block that gives a `dial` of that way."""
         from pytest_mcp_conformance.server.ways.dial import dials_over  # as above
 
         return dials_over(self, transport)

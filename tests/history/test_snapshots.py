@@ -39,6 +39,26 @@ async def test_two_users_with_names_that_a_terminal_would_obey(mcp_server, mcp_h
     assert mcp_history == listing_history
 
 
+async def test_what_the_wrapper_was_asked_and_gave(mcp_server, mcp_history, listing_history):
+    mcp_server.has_tools("a")
+    async with mcp_server.dial(principal="ann").session() as session:
+        with mcp_history.wanting("ann") as wanted:
+            wanted.served((await session.list_tools()).tools)
+        with mcp_history.calling("a", {"nonce": "n"}, "ann") as called:
+            called.returned(await session.call_tool("a", {"nonce": "n"}))
+        mcp_server.fails("tools/call")
+        with (
+            pytest.raises(Exception, match="scripted failure"),
+            mcp_history.calling("a", principal="ann"),
+        ):
+            await session.call_tool("a", {})
+        with pytest.raises(PermissionError), mcp_history.calling("a", principal="ann"):
+            raise PermissionError("not you")
+        with pytest.raises(OSError, match="gone"), mcp_history.wanting():
+            raise OSError("gone")
+    assert mcp_history == listing_history
+
+
 @modern
 @pytest.mark.mcp_era("modern")
 async def test_the_modern_era(mcp_server, mcp_history, listing_history):

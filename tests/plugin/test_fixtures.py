@@ -224,6 +224,28 @@ def test_own(mcp_server, mcp_history):
     own(source).assert_outcomes(passed=1)
 
 
+def test_what_the_wrapper_did_is_to_be_said(own):
+    source = """
+import pytest
+from pytest_mcp_conformance import UsageError
+
+def test_own(mcp_history):
+    assert mcp_history.header.sees == "wire"
+    with mcp_history.wanting() as wanted:
+        wanted.served(["a"])
+    assert mcp_history.header.sees == "wire and wrapper"
+    with pytest.raises(UsageError, match="wanted.served"), mcp_history.wanting():
+        pass
+    with pytest.raises(UsageError, match="called.returned"), mcp_history.calling("a"):
+        pass
+    told = [(entry.kind, entry.who, entry.op) for entry in mcp_history]
+    assert told[:4] == [("wanted", 1, 1), ("served", 1, 1), ("wanted", 1, 2), ("raised", 1, 2)]
+    assert told[4:] == [("called", 1, 3), ("raised", 1, 3)]
+    assert [tool.name for tool in [*mcp_history][1].tools] == ["a"]
+"""
+    own(source).assert_outcomes(passed=1)
+
+
 def test_a_history_holds_what_came_before_it_was_asked_for(own):
     source = """
 import pytest

@@ -72,13 +72,13 @@ def test_a_history_is_kept_beside_its_test(suite, kept):
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["2 snapshots generated."])
     assert kept() == {
-        "test_list.history": "handshake era, wire and wrapper\n"
+        "test_list.history": "handshake era, wire\n"
         "script: changed tools\n"
         "connection 1: opened\n"
         "connection 1: asked tools/list #1\n"
         "connection 1: answered tools/list #1: a[d1 i1 w1], b[d1 i1 w1]\n"
         "connection 1: closed by the client\n",
-        "test_call.history": "handshake era, wire and wrapper\n"
+        "test_call.history": "handshake era, wire\n"
         "script: changed tools\n"
         "connection 1: opened\n"
         "connection 1: asked tools/call a #1 with a.in1\n"
@@ -191,6 +191,7 @@ def test_what_is_no_history_is_refused(suite, kept, compared, told):
 
 SECRETS = """
 import os
+import pytest
 from helpers import TOKEN, ask
 
 def test_secret(mcp_server, mcp_history, listing_history, monkeypatch):
@@ -201,6 +202,10 @@ def test_secret(mcp_server, mcp_history, listing_history, monkeypatch):
     mcp_server.fails("tools/list", -32001, TOKEN)
     meta = {"_meta": {"key": TOKEN}}
     call = {"name": "a", "arguments": {"key": TOKEN, "from": os.environ["API_KEY"]}, **meta}
+    with pytest.raises(KeyError), mcp_history.calling("a", {"key": TOKEN}):
+        raise KeyError(TOKEN)
+    with mcp_history.wanting() as wanted:
+        wanted.served([{"name": "a", "description": TOKEN}])
     ask(mcp_server, ("tools/list", {"cursor": TOKEN, **meta}), ("tools/list", meta), ("tools/call", call))
     history = [*mcp_server.ledger]
     assert sum(TOKEN in str(event.message) for event in history) >= 5  # it was on the wire
