@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from pytest_mcp_conformance.outside import Party, expected, parties
 from pytest_mcp_conformance.quiet import (
+    Hand,
     NeverQuiet,
     Stuck,
     Threads,
@@ -32,6 +33,7 @@ from pytest_mcp_conformance.quiet import (
 __all__ = [
     "EPOCH",
     "Clock",
+    "Hand",
     "NeverQuiet",
     "Party",
     "Stuck",
@@ -63,8 +65,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     Attributes:
         grace: In real seconds; may be changed at any time.
         waited_in_vain: Whether a whole `grace` has passed without a word from outside.
-        alone: Whether nothing was ever seen outside it that could speak to it: then nothing was waited for in
-            real time, and `grace` played no part.
+        alone: Whether nothing was ever seen outside it that could speak to it: then `grace` played no part.
+            Whoever starts a `Hand` says of what it runs whether that counts.
         on_stuck: Called when nothing can wake the loop any more. It raises `Stuck` out of
             `run_until_complete()` or `run_forever()`. A replacement that does not raise has to make something
             ready.
@@ -106,16 +108,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """
         known = parties(self)
         self._handed_out = [(go, job) for go, job in self._handed_out if not (go.is_set() or job.done())]
-        # Files come last, since a child may have ended while the parties were asked.
-        found = (
-            bool(self._handed_out)
-            or self._threads.working(self.grace, known)
-            # sockets, pipes, and children through their pidfd
-            or not all(expected(key, known) for key in self._gate.get_map().values())
-        )
-        if found or known or self._threads.met:
+        working = bool(self._handed_out) or self._threads.working(self.grace, known)
+        # Sockets, pipes, and children through their pidfd. They come last, since a child may have ended while
+        # the parties were asked.
+        listening = not working and not all(expected(key, known) for key in self._gate.get_map().values())
+        if listening or known or self._threads.met:
             self.alone = False
-        return found
+        return working or listening
 
     def listen(self) -> Events:
         """Waits really, up to `grace` seconds, while something outside may answer; returns what was heard.
@@ -130,7 +129,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             if events := self._gate.wait(_STEP):
                 return events
         else:
-            self.waited_in_vain = True
+            self.waited_in_vain, self.alone = True, False
         return self._gate.wait(0)  # what was said after the last step and before the last look
 
     def run_in_executor(  # type: ignore[override]

@@ -18,12 +18,12 @@ import sys
 import threading
 import types
 from collections.abc import Awaitable, Collection, Container, Generator, Iterable
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary, WeakSet
 
 from pytest_mcp_conformance.outside import Party, expected, parties
 
-__all__ = ["NeverQuiet", "Stuck", "describe_tasks", "settle"]
+__all__ = ["Hand", "NeverQuiet", "Stuck", "describe_tasks", "settle"]
 
 _NAMED_PASSES = 10  # a busy pair of tasks takes turns: one pass alone would name only one of the two
 _IDLE_PASSES = 2  # what ran before us in the first may have set a timer for this very moment
@@ -175,6 +175,18 @@ def _awaited(thing: object) -> object:
     return next((held for held in gc.get_referents(thing) if isinstance(held, inner)), None)
 
 
+class Hand(threading.Thread):
+    """A thread in which the loop has a function run, and waits for its end. Its starter says if it is met."""
+
+    numbers: ClassVar[set[int]] = set()
+    """Of all of them: one that has ended may have a frame for a moment, and is listed no more."""
+
+    def run(self) -> None:
+        """See `threading.Thread`."""
+        self.numbers.add(threading.get_ident())
+        super().run()
+
+
 class Threads:
     """The threads that were started since this was made.
 
@@ -182,7 +194,7 @@ class Threads:
 
     Attributes:
         pools: Those whose jobs the loop counts itself.
-        met: Whether one of them was ever there, at work or not, when somebody looked.
+        met: Whether one of them that is no `Hand` was ever there, at work or not, when somebody looked.
     """
 
     def __init__(self) -> None:
@@ -214,7 +226,7 @@ class Threads:
         """What each of them waits on, or None if one of them runs."""
         threads = {thread.ident: thread for thread in threading.enumerate()}
         if None in threads:  # it is being started, and has no frame yet
-            self.met = True
+            self._meet(threads[None], None)
             return None
         frames = sys._current_frames()
         for ident in (threading.get_ident(), *(thread.ident for party in known for thread in party.threads)):
@@ -225,7 +237,7 @@ class Threads:
             # A new thread may get the number of a dead one. Those of execnet have a number and no Thread.
             if ident in self._strangers and self._strangers[ident] in (None, threads.get(ident)):
                 continue
-            self.met = True
+            self._meet(threads.get(ident), ident)
             wait = _parked_on(frame, within, self.pools, known)
             if wait is None:
                 return None
@@ -235,6 +247,10 @@ class Threads:
         # but that it has left the frame in which it was found.
         now = sys._current_frames()
         return waits if all(now.get(ident) is frame for ident, frame in looked_at.items()) else None
+
+    def _meet(self, thread: threading.Thread | None, ident: int | None) -> None:
+        a_hand = isinstance(thread, Hand) or (thread is None and ident in Hand.numbers)
+        self.met = self.met or not a_hand
 
 
 def _parked_on(

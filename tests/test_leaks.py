@@ -8,11 +8,11 @@ import threading
 import pytest
 
 from pytest_mcp_conformance.adapters import bundled
+from pytest_mcp_conformance.clock import Hand
 from pytest_mcp_conformance.contract import WAYS, Claims, Verdict, Wrapper, adapter
 from pytest_mcp_conformance.scenarios import CATALOGUE, _leaks
 from pytest_mcp_conformance.scenarios._census import Census
 from pytest_mcp_conformance.scenarios._player import play
-from pytest_mcp_conformance.scenarios._verbs import VerbThread
 from tests.leaky import INNOCENT, LEAKS, Keeper, leaky
 from tests.ways.facade import SyncClient, facade
 
@@ -82,7 +82,7 @@ class Run:
         self.failed = failed
 
 
-@pytest.mark.parametrize("start", [threading.Thread, VerbThread], ids=["a thread", "a verb"])
+@pytest.mark.parametrize("start", [threading.Thread, Hand], ids=["a thread", "a verb"])
 @pytest.mark.parametrize("failed", ["", "list_tools raised"], ids=["to its end", "not to its end"])
 def test_what_may_be_in_use_is_no_leak(start, failed):
     """While a verb runs, and after a play that broke off, what is left may be needed still."""
@@ -170,6 +170,25 @@ def test_a_verb_in_a_thread_is_not_virtual():
             )
 
     assert played(plain).clock == "real, bounded by 5 s"
+
+
+def test_a_plain_verb_that_waits_for_nobody_is_virtual():
+    @adapter("forgets", claims=Claims(eras=("handshake",), transports=("memory",)))
+    async def forgets(dial):
+        async with dial.session() as session:
+            kept = []
+
+            async def list_tools():
+                kept[:] = kept or (await session.list_tools()).tools
+                return kept
+
+            async def call_tool(tool, arguments):
+                return await session.call_tool(tool.name, arguments)
+
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool, invalidate=kept.clear)
+
+    [overtaken] = [each for each in CATALOGUE if each.name == "overtaken_refetch"]
+    assert {played(forgets, scenario=overtaken).clock for _ in range(5)} == {"virtual"}
 
 
 def test_what_was_not_played_has_no_clock():

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_mcp_conformance.scenarios._verbs import VerbThread
+from pytest_mcp_conformance.clock import Hand
 
 __all__ = ["Census", "Thing"]
 
@@ -48,9 +48,9 @@ class Census:
 
     def __init__(self) -> None:
         alive = threading.enumerate()
-        self.verbs = {each for each in alive if isinstance(each, VerbThread)}
+        self.verbs = {each for each in alive if isinstance(each, Hand)}
         # Whoever came from elsewhere, as threads of execnet, may have been there for long.
-        self.threads = {each for each in alive if not isinstance(each, threading._DummyThread | VerbThread)}
+        self.threads = {each for each in alive if not isinstance(each, threading._DummyThread | Hand)}
         self._pools = {pool for each in self.threads if (pool := _pool_of(each)) is not None}
         self._files = dict(_files())
         self._children = _children()

@@ -25,6 +25,9 @@ from pytest_mcp_conformance.server import ABSENT, ScriptedServer
 
 __all__ = ["Holder"]
 
+_AT_HOME = frozenset({"invalidate", "permissions_changed", "bind", "received", "refusal_payload"})
+"""Verbs that wait for nobody."""
+
 
 class Holder(Owner):
     """One user of the wrapper under test.
@@ -226,7 +229,7 @@ class Holder(Owner):
 
     async def _perform(self, verb: str, *arguments: Any) -> Any:
         self._must_have(verb)
-        return await perform(getattr(self.wrapper, verb), *arguments)
+        return await perform(getattr(self.wrapper, verb), *arguments, reaches_out=verb not in _AT_HOME)
 
     def _must_have(self, verb: str) -> None:
         if self.wrapper is None or not self.wrapper.has(verb):

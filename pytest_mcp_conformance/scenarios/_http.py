@@ -72,7 +72,6 @@ class Traffic:
         engine: What answers there.
         seen: Every request so far, at whatever path.
         instead: Gives the reply to a request in the script's place, or None to have the script answer.
-        mute: True for the requests that never get a reply.
         changes: Is given each request with its reply, before that goes out.
     """
 
@@ -81,7 +80,6 @@ class Traffic:
         self.engine.through = self._through
         self.seen: list[Seen] = []
         self.instead: Callable[[Seen], Reply | None] = lambda seen: None
-        self.mute: Callable[[Seen], bool] = lambda seen: False
         self.changes: Callable[[Seen], None] = lambda seen: None
         self._changed = anyio.Event()
 
@@ -123,8 +121,6 @@ class Traffic:
         seen = Seen(asyncio.get_running_loop().time(), request, _message(request))
         self.seen.append(seen)
         self._changed.set()
-        if self.mute(seen):
-            await anyio.sleep_forever()
         seen.reply = self.instead(seen)
         if seen.reply is None:
             seen.reply = await answer(request)

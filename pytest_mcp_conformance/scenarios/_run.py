@@ -128,7 +128,7 @@ def run_once(
         refusals.live_here()
         current_judge.set(judge)
         under_way.set(set())
-        server = ScriptedServer(era, history=history)
+        server = ScriptedServer(era, history=history, way=way)
         ways = Ways(way)
 
         async def look_around() -> None:

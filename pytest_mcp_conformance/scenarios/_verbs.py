@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from pytest_mcp_conformance.clock import describe_tasks
+from pytest_mcp_conformance.clock import Hand, VirtualLoop, describe_tasks
 from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.scenarios._judge import NotClaimed, VerbFailed
 from pytest_mcp_conformance.server import DEADLINE
 
-__all__ = ["Pending", "VerbThread", "end_verbs", "is_async", "perform", "under_way"]
+__all__ = ["Pending", "end_verbs", "is_async", "perform", "under_way"]
 
 T = TypeVar("T")
 
@@ -24,13 +23,21 @@ under_way: ContextVar[set[asyncio.Task[Any]]] = ContextVar("under_way")
 """The verbs of one scenario that have not ended: they are the kit's, and no leak of the wrapper's."""
 
 
-class VerbThread(threading.Thread):
-    """A thread of the kit's in which one verb runs."""
+async def perform(verb: Callable[..., Any], *arguments: Any, reaches_out: bool = True) -> Any:
+    """Run one verb to its end: a coroutine function here, a plain function in a thread.
 
-
-async def perform(verb: Callable[..., Any], *arguments: Any) -> Any:
-    """Run one verb to its end: a coroutine function here, a plain function in a thread."""
-    returned = verb(*arguments) if is_async(verb) else await _in_a_thread(verb, *arguments)
+    Args:
+        verb: The function.
+        arguments: Its arguments.
+        reaches_out: Whether a plain one may wait for a server: then it does so in real time.
+    """
+    if is_async(verb):
+        returned = verb(*arguments)
+    else:
+        loop = asyncio.get_running_loop()
+        if reaches_out and isinstance(loop, VirtualLoop):
+            loop.alone = False
+        returned = await _in_a_thread(verb, *arguments)
     return await returned if inspect.isawaitable(returned) else returned
 
 
@@ -64,7 +71,7 @@ async def _in_a_thread(verb: Callable[..., Any], *arguments: Any) -> Any:
         else:
             _call_soon(loop, tell, outcome.set_result, returned)
 
-    VerbThread(target=work, name="verb", daemon=True).start()
+    Hand(target=work, name="verb", daemon=True).start()
     return await outcome
 
 

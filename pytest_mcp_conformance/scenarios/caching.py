@@ -118,7 +118,7 @@ async def fresh_listing_meets_a_notice(server: ScriptedServer, connect: Connect)
 
 
 @scenario(FAILED_REFETCH_EMPTIES_NOTHING, variants=("error", "malformed"))
-async def refetch_fails(server: ScriptedServer, connect: Connect, how: str) -> None:
+async def refetch_fails(server: ScriptedServer, connect: Connect, fault: str) -> None:
     """A kept listing has to be fetched again, that fails once, and then it works."""
     server.ttl_ms = HOUR_MS
     server.has_tools(*V1)
@@ -127,10 +127,7 @@ async def refetch_fails(server: ScriptedServer, connect: Connect, how: str) -> N
         await wrapper.list_tools()
         server.has_tools(*V2)
         mark = server.ledger.mark
-        if how == "error":
-            server.fails("tools/list")
-        else:
-            server.gives("tools/list", {"tools": "nonsense"})
+        server.suffers(fault, "list")
         way = await wrapper.make_stale(may_fail=True)
         with check(FAILED_REFETCH_EMPTIES_NOTHING):
             served = await wrapper.try_names()

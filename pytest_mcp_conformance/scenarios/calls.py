@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from pytest_mcp_conformance.contract.calls import (
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
@@ -17,23 +18,37 @@ from pytest_mcp_conformance.contract.calls import (
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
-from pytest_mcp_conformance.scenarios._scenario import scenario
+from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
 from pytest_mcp_conformance.scenarios._steps import arrives_or_ends, cannot_give_up, elapsed, give_up
-from pytest_mcp_conformance.server import DEADLINE, V1, ScriptedServer
+from pytest_mcp_conformance.server import DEADLINE, FAULTS, V1, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
 
 FOR_EVER = float("inf")
 
+BROKE = replace(FAULTS["error"], text="the tool broke")
+FAILS = {
+    "error": BROKE,
+    "dropped": FAULTS["hangs_up"],
+    "timeout": FAULTS["silent"],
+    **{name: FAULTS[name] for name in ("malformed", "server_error", "cut_body")},
+}
+"""How a call fails at its server."""
+
+EXCUSED_AS = {"malformed": {"error", "wrong_answer"}, "server_error": {"error"}, "cut_body": {"dropped"}}
+"""What a wrapper may take a failure for, and send the call again."""
+
 
 @scenario(
-    ONE_CALL_IS_SENT_ONCE, variants=("wrong_answer", "error", "dropped", "timeout", "hidden_listing_fails")
+    ONE_CALL_IS_SENT_ONCE,
+    variants=("wrong_answer", "error", "malformed", "dropped", "timeout", "hidden_listing_fails"),
 )
 async def one_call_one_frame(server: ScriptedServer, connect: Connect, cause: str) -> None:
     """A call fails in one way or another; within a minute it is not sent a second time."""
     server.has_tools(*V1)
 
     async with connect(server) as wrapper:
-        if cause in wrapper.claims.resends_calls or (cause == "dropped" and server.era == "modern"):
+        excused = {*wrapper.claims.resends_calls, *(("dropped",) if server.era == "modern" else ())}
+        if excused & {cause, *EXCUSED_AS.get(cause, ())}:
             leave_out(ONE_CALL_IS_SENT_ONCE, f"may send a call again: {cause}")
             return
         if cause == "timeout" and not (wrapper.claims.makes("own_timeout") and wrapper.claims.makes("clock")):
@@ -43,13 +58,9 @@ async def one_call_one_frame(server: ScriptedServer, connect: Connect, cause: st
             await wrapper.list_tools()
         if cause == "wrong_answer":
             server.answers("a", "bad")
-        elif cause == "error":
-            server.fails("tools/call", -32603, "the tool broke")
-        elif cause == "dropped":
-            server.drops_on("tools/call")
-        with server.holding(
-            "tools/call", when=lambda _: cause in ("timeout", "hidden_listing_fails")
-        ) as gate:
+        elif cause in FAILS:
+            server.suffers(FAILS[cause], "call")
+        with server.holding("tools/call", when=lambda _: cause == "hidden_listing_fails") as gate:
             call = wrapper.start_call("a", "n1")
             if cause == "hidden_listing_fails" and await arrives_or_ends(gate, call):
                 server.fails("tools/list", times=FOR_EVER)
@@ -63,6 +74,12 @@ async def one_call_one_frame(server: ScriptedServer, connect: Connect, cause: st
             return
         with check(ONE_CALL_IS_SENT_ONCE):
             assert len(sent) == 1
+
+
+@scenario(ONE_CALL_IS_SENT_ONCE, variants=("server_error", "cut_body"), ways=HTTP)
+async def one_call_one_post(server: ScriptedServer, connect: Connect, cause: str) -> None:
+    """A call is answered with HTTP 500, or its answer breaks off; within a minute it is not sent again."""
+    await one_call_one_frame.play(server, connect, cause)
 
 
 @scenario(ONE_CALL_IS_SENT_ONCE)
@@ -265,7 +282,7 @@ async def tool_that_says_it_failed(server: ScriptedServer, connect: Connect) -> 
             assert wrapper.same_connections(before), "taken for a lost connection"
 
 
-@scenario(FAILED_CALL_IS_NEVER_REDIRECTED, variants=("error", "dropped", "refused"))
+@scenario(FAILED_CALL_IS_NEVER_REDIRECTED, variants=("error", "malformed", "dropped", "refused"))
 async def failure_stays_on_its_server(server: ScriptedServer, connect: Connect, how: str) -> None:
     """Two servers have a tool of one name, for two principals; a call on the first one fails."""
     other = server.another("another server")
@@ -275,12 +292,8 @@ async def failure_stays_on_its_server(server: ScriptedServer, connect: Connect, 
     async with connect(server, "A") as wrapper, connect(other, "B") as theirs:
         await wrapper.list_tools()
         await theirs.list_tools()
-        if how == "error":
-            server.fails("tools/call", -32603, "the tool broke", times=FOR_EVER)
-        elif how == "refused":
-            server.fails("tools/call", -32602, "Unknown tool: a", times=FOR_EVER)
-        else:
-            server.drops_on("tools/call")
+        fault = replace(BROKE, code=-32602, text="Unknown tool: a") if how == "refused" else FAILS[how]
+        server.suffers(fault, "call", times=1 if how == "dropped" else FOR_EVER)
         await wrapper.call("a", "n1")
         await asyncio.sleep(60.0)
         reached(server.ledger.calls("n1"), "the call was not sent")

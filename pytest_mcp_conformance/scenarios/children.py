@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pytest_mcp_conformance.contract.connections import CLOSE_IS_BOUNDED
 from pytest_mcp_conformance.contract.notices import STDIO_RECONNECT_LISTENS_AGAIN
 from pytest_mcp_conformance.contract.tenants import STDIO_PRINCIPALS_GET_THEIR_OWN_CHILDREN
@@ -12,10 +10,13 @@ from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import STDIO, scenario
 from pytest_mcp_conformance.scenarios._steps import elapsed
-from pytest_mcp_conformance.server import HOUR_MS, V1, V2, ScriptedServer
+from pytest_mcp_conformance.server import FAULTS, HOUR_MS, V1, V2, ScriptedServer
 
 UNREAD = 100
 """So many messages are on their way when the wrapper closes."""
+
+ENDS = {"exit": FAULTS["ends"], "kill": FAULTS["killed"], "eof": FAULTS["closes_stdout"]}
+"""How a child ends."""
 
 
 @scenario(CLOSE_IS_BOUNDED, variants=("ignores_eof", "ignores_sigterm", "unread_messages"), ways=STDIO)
@@ -35,8 +36,7 @@ async def child_that_does_not_end(server: ScriptedServer, connect: Connect, how:
                 for number in range(UNREAD):
                     connection.notify("notifications/message", {"level": "info", "data": number})
         else:
-            for child in living:
-                child.stay(deaf=how == "ignores_sigterm")
+            server.suffers(how, "close", times=len(living))
         with elapsed() as spent:
             await wrapper.close()
             seconds = spent.seconds
@@ -46,10 +46,8 @@ async def child_that_does_not_end(server: ScriptedServer, connect: Connect, how:
         assert left == [], f"close has ended, and {'; '.join(left)}"
 
 
-@scenario(STDIO_RECONNECT_LISTENS_AGAIN, variants=("exit", "kill", "eof"), ways=STDIO)
-async def child_that_is_replaced(
-    server: ScriptedServer, connect: Connect, how: Literal["exit", "kill", "eof"]
-) -> None:
+@scenario(STDIO_RECONNECT_LISTENS_AGAIN, variants=tuple(ENDS), ways=STDIO)
+async def child_that_is_replaced(server: ScriptedServer, connect: Connect, how: str) -> None:
     """The child exits, is killed or closes its stdout; the wrapper starts another, and the tools change."""
     server.ttl_ms = HOUR_MS
     server.has_tools(*V1)
@@ -63,8 +61,7 @@ async def child_that_is_replaced(
         await server.settle()
         reached(server.ledger.frames("subscriptions/listen"), "no subscription was opened")
         before, mark = len(children.relays), server.ledger.mark
-        children.hangs_up_by = how
-        server.drop()
+        server.drop(ENDS[how])
         await server.settle()
         if await wrapper.try_names() is None:  # whoever finds it dead may be told so, once
             await wrapper.names()

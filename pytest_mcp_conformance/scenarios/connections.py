@@ -26,6 +26,7 @@ from pytest_mcp_conformance.scenarios._steps import (
 )
 from pytest_mcp_conformance.server import V1, V2, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
+from pytest_mcp_conformance.server.faults import SHAKES_HANDS
 from pytest_mcp_conformance.server.ways._home import VISIT
 
 MANY = 100
@@ -61,14 +62,11 @@ async def first_use_at_once(server: ScriptedServer, connect: Connect) -> None:
         assert await server.left_open() == []
 
 
-@scenario(FAILED_DIAL_IS_NOT_REMEMBERED, variants=("refused", "error"))
-async def dial_after_a_failed_dial(server: ScriptedServer, connect: Connect, how: str) -> None:
-    """The server refuses connections, or its handshake fails; then it is well again."""
+@scenario(FAILED_DIAL_IS_NOT_REMEMBERED, variants=("refused", "error", "malformed", "hangs_up"))
+async def dial_after_a_failed_dial(server: ScriptedServer, connect: Connect, fault: str) -> None:
+    """The server refuses connections, or its handshake fails in one way or another; then it is well."""
     server.has_tools(*V1)
-    if how == "refused":
-        server.refusing = True
-    else:
-        server.fails(HANDSHAKE_METHOD[server.era], -32603, "not yet", times=float("inf"))
+    server.suffers(fault, "connect" if fault == "refused" else SHAKES_HANDS[server.era], times=float("inf"))
 
     failed = await connect.attempt(server)
     if failed.error is None:  # a lazy wrapper dials at its first verb

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 from typing import Any
 
 from pytest_mcp_conformance.contract._outcome import describe
@@ -20,19 +21,23 @@ from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.scenarios._steps import SAYS_CLOSED, arrives_or_ends, elapsed
 from pytest_mcp_conformance.scenarios._verbs import Pending
-from pytest_mcp_conformance.server import V1, ScriptedServer
+from pytest_mcp_conformance.server import FAULTS, V1, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
+from pytest_mcp_conformance.server.faults import SHAKES_HANDS
 
 PROMPT = 60.0
 """Seconds for a dial that fails: whoever tries a few times more is given the time for it."""
 
+SHAKES = tuple(SHAKES_HANDS.values())
+NOT_TODAY = replace(FAULTS["error"], text="not today")
+SAYS_NOT_TODAY = re.compile("not today|-32603")
 CAUSES = {
-    "refused": re.compile("refus", re.IGNORECASE),
-    "error": re.compile("not today|-32603"),
-    "hung_up": SAYS_CLOSED,
-    "first_listing": re.compile("not today|-32603"),
+    "refused": (FAULTS["refused"], ("connect",), re.compile("refus", re.IGNORECASE)),
+    "error": (NOT_TODAY, SHAKES, SAYS_NOT_TODAY),
+    "hung_up": (FAULTS["hangs_up"], SHAKES, SAYS_CLOSED),
+    "first_listing": (NOT_TODAY, ("list",), SAYS_NOT_TODAY),
 }
-"""How a dial fails, and what an error says of it."""
+"""How a dial fails: by which fault, at which steps; and what an error says of it."""
 
 REFUSES_BY_HANGING_UP = ("stdio", "loopback")
 """The ways in over which nobody can refuse: the child ends at once, the socket was accepted before."""
@@ -48,16 +53,11 @@ async def connect_that_fails(server: ScriptedServer, connect: Connect, how: str)
     Where the set-up asks for none of it, the first `list_tools` does.
     """
     server.has_tools(*V1)
-    cause = CAUSES[how]
-    if how == "refused":
-        server.refusing = True
-        if connect.ways.transport in REFUSES_BY_HANGING_UP:
-            cause = CAUSES["hung_up"]
-    for method in ("tools/list",) if how == "first_listing" else HANDSHAKE_METHOD.values():
-        if how == "hung_up":
-            server.drops_on(method, times=FOR_EVER)
-        else:
-            server.fails(method, -32603, "not today", times=FOR_EVER)
+    fault, steps, cause = CAUSES[how]
+    if how == "refused" and connect.ways.transport in REFUSES_BY_HANGING_UP:
+        cause = SAYS_CLOSED
+    for step in steps:
+        server.suffers(fault, step, times=FOR_EVER)
 
     with elapsed() as spent:
         holder = await connect.attempt(server)

@@ -27,7 +27,7 @@ async def probe_of_an_older_server(server: ScriptedServer, connect: Connect, how
     if how == "silence" and not connect.claims.makes("clock"):
         leave_out(FALLBACK_FITS_ANY_OLD_SERVER, "clock")
         return
-    older = ScriptedServer("handshake", name="an older server", history=server.history)
+    older = ScriptedServer("handshake", name="an older server", history=server.history, way=server.way)
     if how == "silence":
         older.acts("server/discover", lambda connection, request: None, times=float("inf"))
     else:

@@ -182,11 +182,11 @@ async def every_way_to_settle(server: ScriptedServer, connect: Connect, how: str
             assert how != "limit" or str(fault) == "TimeoutError"
 
 
-@scenario(
-    EACH_SETTLED_LISTING_STARTS_ONE_GENERATION,
-    eras=HANDSHAKE,
-    variants=("refused", "malformed", "lost", "many"),
-)
+SETTLES = {"refused": "error", "malformed": "malformed", "lost": "hangs_up"}
+"""The fault by which a listing settles."""
+
+
+@scenario(EACH_SETTLED_LISTING_STARTS_ONE_GENERATION, eras=HANDSHAKE, variants=(*SETTLES, "many"))
 async def listings_that_settle_on_the_wire(server: ScriptedServer, connect: Connect, how: str) -> None:
     """A real session lists: it is refused, answered with nonsense, or lost; or five go well at once."""
     server.has_tools(*V1)
@@ -194,12 +194,8 @@ async def listings_that_settle_on_the_wire(server: ScriptedServer, connect: Conn
     async with connect(server) as wrapper, server.dial().session() as session:
         count = wrapper.part("generations")()
         before = (await count.ask(session.list_tools)).generation
-        if how == "refused":
-            server.fails("tools/list")
-        elif how == "malformed":
-            server.gives("tools/list", {"tools": 7})
-        elif how == "lost":
-            server.drops_on("tools/list")
+        if how in SETTLES:
+            server.suffers(SETTLES[how], "list")
         asked = [Pending(count.ask(session.list_tools), "ask") for _ in range(5 if how == "many" else 1)]
         for each in asked:
             await each.ended()
@@ -402,12 +398,10 @@ async def call_after_a_failed_listing(server: ScriptedServer, connect: Connect, 
     async with connect(server) as wrapper:
         await wrapper.list_tools()
         mark = server.ledger.mark
-        if how == "error":
-            server.fails("tools/list")
-        elif how == "malformed":
-            server.gives("tools/list", {"tools": "none of your business"})
-        else:
+        if how == "uncompilable":
             server.has_tools(tool("a", "integer"), tool("b", UNCOMPILABLE), tool("z", "integer"))
+        else:
+            server.suffers(how, "list")
         await wrapper.start("refresh").ended()
         reached(server.ledger.listings(since=mark), "no further listing was asked for")
         with check(FAILED_LISTING_LEAVES_TOOLS_CHECKED):

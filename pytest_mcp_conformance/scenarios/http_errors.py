@@ -4,49 +4,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from http import HTTPStatus
 
 from pytest_mcp_conformance.contract import Outcome
 from pytest_mcp_conformance.contract.connections import HTTP_ERROR_BELONGS_TO_ITS_REQUEST
 from pytest_mcp_conformance.scenarios._connect import Connect
-from pytest_mcp_conformance.scenarios._http import Seen, Traffic
 from pytest_mcp_conformance.scenarios._judge import check, reached
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
-from pytest_mcp_conformance.server import V1, ScriptedServer
-from pytest_mcp_conformance.server.ways.http import Reply
+from pytest_mcp_conformance.server import FAULTS, V1, ScriptedServer
 
-STATUSES = {f"call {place}": status for place, status in enumerate((401, 403, 429, 500, 503), 1)}
-"""The status that each call gets, by its nonce, which must not say it."""
+ERRORS = ("unauthorized", "forbidden", "too_many_requests", "server_error", "unavailable")
+"""What the calls suffer, one after the other."""
 
 
 @scenario(HTTP_ERROR_BELONGS_TO_ITS_REQUEST, ways=HTTP)
 async def http_errors_to_calls(server: ScriptedServer, connect: Connect) -> None:
     """While a sibling is out, five calls are answered with 401, 403, 429, 500 and 503; then all is well."""
     server.has_tools(*V1)
-    traffic = Traffic(server, connect)
 
-    def refused(seen: Seen) -> Reply | None:
-        status = STATUSES.get(seen.nonce or "")
-        return None if status is None else Reply.text(status, "scripted")
-
-    traffic.instead = refused
     async with connect(server) as wrapper:
         await wrapper.list_tools()
         before = wrapper.connections
         with server.holding("tools/call") as gate:
             sibling = wrapper.start_call("old", "sibling")
             await gate.arrived()
-            for nonce, status in STATUSES.items():
+            for place, name in enumerate(ERRORS, 1):
+                fault = replace(FAULTS[name], headers=())  # nobody is told to come back
+                status = fault.status
+                server.suffers(fault, "call", times=float("inf"))
                 with check(HTTP_ERROR_BELONGS_TO_ITS_REQUEST):
-                    outcome = await wrapper.call("old", nonce)
+                    outcome = await wrapper.call("old", f"call {place}")  # which must not say the status
                     assert not outcome.ok, f"a call that was answered with HTTP {status}: {outcome}"
                     assert status in _statuses(outcome), f"HTTP {status}, of which the caller gets: {outcome}"
+                server.recovers()
             gate.open()
             gate.release_all()
             with check(HTTP_ERROR_BELONGS_TO_ITS_REQUEST):
                 outcome = await sibling.result()
                 assert outcome.ok, f"the sibling that was out meanwhile: {outcome}"
-        reached(traffic.calls("call 1"), "the calls were not sent")
+        reached(server.ledger.calls("call 1"), "the calls were not sent")
         with check(HTTP_ERROR_BELONGS_TO_ITS_REQUEST):
             outcome = await wrapper.call("old", "next")
             assert outcome.ok, f"the next call: {outcome}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from pytest_mcp_conformance.contract import Rule
 from pytest_mcp_conformance.contract.caching import (
@@ -17,9 +18,10 @@ from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import VerbFailed, check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.scenarios._steps import all_names
-from pytest_mcp_conformance.server import ABSENT, HOUR_MS, ScriptedServer
+from pytest_mcp_conformance.server import ABSENT, FAULTS, HOUR_MS, ScriptedServer
 
 SECOND_MS = 1_000
+INVALID_CURSOR = replace(FAULTS["error"], code=-32602, text="Invalid cursor")
 
 FIRST_PAGE_ONLY = "lists the first page only, which is about PAG-1"
 
@@ -98,7 +100,7 @@ async def cursor_of_a_kept_page_dies(server: ScriptedServer, connect: Connect, h
         await asyncio.sleep(1.0)
         mark = server.ledger.mark
         if how == "again":
-            server.fails("tools/list", -32602, "Invalid cursor", times=float("inf"), when=_names_a_page)
+            server.suffers(INVALID_CURSOR, "page", times=float("inf"))
             with check(DEAD_CURSOR_DROPS_ALL_KEPT_PAGES):
                 assert await _try_all_names(wrapper) in (None, ["a", "b"])
                 walks = len(server.ledger.listings(since=mark)) - len(

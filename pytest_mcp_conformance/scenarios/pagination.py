@@ -201,7 +201,7 @@ async def second_page_fails(server: ScriptedServer, connect: Connect) -> None:
         server.pages([tool("a", "string")], ["new"])
         server.answers("a", 1)
         mark = server.ledger.mark
-        server.fails("tools/list", when=lambda request: "cursor" in request.params)
+        server.suffers("error", "page")
         way = await wrapper.make_stale(may_fail=True)
         with check(BROKEN_WALK_IS_A_FAILED_LIST):
             served = await wrapper.try_names()
@@ -276,7 +276,7 @@ async def cursor_is_refused_at_once(server: ScriptedServer, connect: Connect) ->
 async def session_ends_between_two_pages(server: ScriptedServer, connect: Connect) -> None:
     """The connection is lost when the second page is asked for; that may cost one list."""
     server.pages(["a"], ["b"], ["c"])
-    server.drops_on("tools/list", when=_names_a_page)
+    server.suffers("hangs_up", "page")
 
     wrapper = await connect.attempt(server)
     if wrapper.error is not None:  # it lists at connect

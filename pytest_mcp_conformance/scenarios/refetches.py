@@ -128,7 +128,7 @@ async def close_behind_a_notice(server: ScriptedServer, connect: Connect, when: 
 
 
 @scenario(FAILED_REFRESH_LEAVES_THE_LIST_STALE, variants=("error", "malformed"))
-async def refresh_after_a_notice_fails(server: ScriptedServer, connect: Connect, how: str) -> None:
+async def refresh_after_a_notice_fails(server: ScriptedServer, connect: Connect, fault: str) -> None:
     """The listing that a notice asks for fails once; nobody says again that the tools have changed."""
     server.ttl_ms = HOUR_MS
     server.has_tools(*V1)
@@ -138,10 +138,7 @@ async def refresh_after_a_notice_fails(server: ScriptedServer, connect: Connect,
         await server.settle()
         server.has_tools(*V2)
         mark = server.ledger.mark
-        if how == "error":
-            server.fails("tools/list")
-        else:
-            server.gives("tools/list", {"tools": "nonsense"})
+        server.suffers(fault, "list")
         reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
         await wrapper.react()
         with check(FAILED_REFRESH_LEAVES_THE_LIST_STALE):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.history import Event, copied
 from pytest_mcp_conformance.server.eras import SUBSCRIPTION
+from pytest_mcp_conformance.server.faults import Fault
 
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.script import ScriptedServer
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Connection"]
 
 Message = dict[str, Any]
-Sink = Callable[["Message | None", Any], None]
+Sink = Callable[["Message | Fault | None", Any], None]
 
 LIST_CHANGED = "notifications/tools/list_changed"
 
@@ -28,8 +30,9 @@ class Connection:
     Args:
         server: The script that answers.
         number: From 1, in the order of opening.
-        sink: Takes each frame for the client with the id of the request that it belongs to, and `None` once
-            the server hangs up. Called in the task that caused the frame; must not wait.
+        sink: Takes each frame for the client with the id of the request that it belongs to, `None` once the
+            server hangs up, and each fault that is the way's to play. Called in the task that caused it; must
+            not wait.
         principal: Whoever the credentials stand for.
         headers: What the client sent along.
 
@@ -168,20 +171,31 @@ class Connection:
     def list_changed(self) -> int:
         """Send the tools' change notice on the channel of the era. Returns on how many channels it went."""
         if self.server.era == "handshake":
-            if not (self.open and self.ready):
-                return 0
-            self.notify(LIST_CHANGED)
-            return 1
-        streams = [number for number, asked in self.subscriptions.items() if asked.get("toolsListChanged")]
-        for number in streams:
-            self.notify_subscriber(number)
-        return len(streams)
+            tells = [partial(self.notify, LIST_CHANGED)] if self.open and self.ready else []
+        else:
+            streams = [each for each, asked in self.subscriptions.items() if asked.get("toolsListChanged")]
+            tells = [partial(self.notify_subscriber, number) for number in streams]
+        fault = self.server.meets("notice") if tells else None
+        if fault is not None:
+            fault.play(self, None, lambda: lambda: _do(tells))
+            return 0
+        _do(tells)
+        return len(tells)
 
-    def drop(self) -> None:
-        """Hang up on the client, now."""
+    def suffer(self, fault: Fault, request: Event | None) -> None:
+        """Have the way in play a fault, in place of the answer to `request` or before it."""
+        if not self.open:
+            return
+        if request is not None and not fault.answers:
+            text = f"{request.method}: {fault.says}"
+            self._record("failed", id=request.id, method=request.method, text=text)
+        self._sink(fault, request.id if request is not None else None)
+
+    def drop(self, by: Fault | None = None) -> None:
+        """Hang up on the client, now; over stdio by a fault, as that the child is killed."""
         if self.open:
             self._close("dropped by the server")
-            self._sink(None, None)
+            self._sink(by, None)
 
     def broke(self) -> None:
         """The transport under it broke: nothing gets through any more, either way."""
@@ -213,3 +227,8 @@ class Connection:
             server=self.server.label,
             **{"principal": self.principal, **fields},
         )
+
+
+def _do(tells: Iterable[Callable[[], None]]) -> None:
+    for tell in tells:
+        tell()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from functools import partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +15,15 @@ from pytest_mcp_conformance.clock import settle
 from pytest_mcp_conformance.contract import ERAS, UsageError
 from pytest_mcp_conformance.history import Event, Recorder, copied
 from pytest_mcp_conformance.server import eras
+from pytest_mcp_conformance.server.answering import Refused, result_for
 from pytest_mcp_conformance.server.brittle import Brittle
-from pytest_mcp_conformance.server.calls import Answer, result_of
+from pytest_mcp_conformance.server.calls import Answer
 from pytest_mcp_conformance.server.catalogue import Catalogue, Lister, Pages
-from pytest_mcp_conformance.server.connection import Connection, Message, Sink
+from pytest_mcp_conformance.server.connection import Connection, Sink
+from pytest_mcp_conformance.server.faults import REFUSED, Fault, possible, step_of
 from pytest_mcp_conformance.server.gate import Gate, Held
 from pytest_mcp_conformance.server.ledger import Ledger
+from pytest_mcp_conformance.server.plans import Act, Plans
 from pytest_mcp_conformance.server.tools import ABSENT, tool
 
 if TYPE_CHECKING:
@@ -31,16 +34,6 @@ __all__ = ["ScriptedServer"]
 HOUR_MS = 3_600_000
 
 
-@dataclass
-class _Step:
-    """Something to do instead of answering, for the next few requests of a method."""
-
-    method: str
-    act: Callable[[Connection, Event], None]
-    left: float
-    when: Callable[[Event], bool] | None
-
-
 class ScriptedServer:
     """An MCP server whose every word is scripted. It answers in the task that asked, and keeps every frame.
 
@@ -48,6 +41,7 @@ class ScriptedServer:
         era: `handshake` (initialize, 2025-11-25 and older) or `modern` (2026-07-28).
         name: Tells two servers of one scenario apart.
         history: Where events are written; by default a history of its own.
+        way: The way in over which it is played: `memory`, `http`, `stdio` or `loopback`.
 
     Attributes:
         ledger: Every frame, and waiting for one.
@@ -63,12 +57,18 @@ class ScriptedServer:
     """
 
     def __init__(
-        self, era: str = "handshake", *, name: str = "server", history: Recorder | None = None
+        self,
+        era: str = "handshake",
+        *,
+        name: str = "server",
+        history: Recorder | None = None,
+        way: str = "memory",
     ) -> None:
         if era not in ERAS:
             raise UsageError(f"unknown era {era!r}: a server speaks {' or '.join(ERAS)}")
         self.era = era
         self.name = name
+        self.way = way
         self.history = history if history is not None else Recorder()
         self.connections: list[Connection] = []
         self.ledger = Ledger(self.history, self._owns, self._is_idle)
@@ -87,7 +87,7 @@ class ScriptedServer:
         self.generation = 0
         self._catalogue = Catalogue()
         self._answers: dict[str, Answer] = {}
-        self._steps: list[_Step] = []
+        self._plans = Plans()
         self._gates: list[Gate] = []
 
     @property
@@ -161,26 +161,50 @@ class ScriptedServer:
         self.acts(method, lambda connection, request: connection.drop(), times=times, when=when)
 
     def acts(
-        self,
-        method: str,
-        act: Callable[[Connection, Event], None],
-        *,
-        times: float = 1,
-        when: Callable[[Event], bool] | None = None,
+        self, method: str, act: Act, *, times: float = 1, when: Callable[[Event], bool] | None = None
     ) -> None:
         """Do `act` instead of answering the next `times` requests of `method`.
 
         Raises:
             UsageError: `times` is less than one.
         """
-        if times < 1:
-            raise UsageError(f"times={times!r}: a step is played once or more; leave it out instead")
-        self._steps.append(_Step(method, act, times, when))
+        self._plans.add(method, act, times, when or _any)
+
+    def suffers(
+        self,
+        fault: Fault | str,
+        at: str,
+        *,
+        times: float = 1,
+        when: Callable[[Event], bool] | None = None,
+    ) -> None:
+        """Have a fault at the next `times` steps of a kind: see `FAULTS` and `STEPS`.
+
+        Args:
+            fault: The fault, or its name.
+            at: The step.
+            times: How often.
+            when: Only for these requests, where the step is one.
+
+        Raises:
+            UsageError: The fault makes no sense at this step, in this era or over this way in.
+        """
+        fault, step = possible(fault, at, self.way, self.era), step_of(at)
+        if when is not None and not step.method:
+            raise UsageError(f"suffers({fault.name!r}, {at!r}, when=…): the step is no request")
+        chosen = when or _any
+        self._plans.add(step.method or at, fault, times, lambda each: step.takes(each) and chosen(each))
+        for connection in self.connections if at == "close" else ():
+            self._prepare_for_close(connection)
 
     def recovers(self) -> None:
         """Forget every failure that was scripted and not yet played, and accept connections again."""
-        self._steps.clear()
+        self._plans.clear()
         self.refusing = False
+
+    def meets(self, step: str) -> Fault | None:
+        """The fault that is to be played now at a step that is no request, where there is one."""
+        return self._plans.at(step)
 
     # -- when it says it -----------------------------------------------------------------------------------
 
@@ -236,10 +260,10 @@ class ScriptedServer:
         """End every modern listen stream: by `result`, by a `cancelled` notice, or by an `error`."""
         return sum(connection.end_subscriptions(how) for connection in self.connections)
 
-    def drop(self) -> None:
-        """Hang up on every connection."""
+    def drop(self, by: Fault | None = None) -> None:
+        """Hang up on every connection; over stdio by a fault, as that the child is killed."""
         for connection in self.connections:
-            connection.drop()
+            connection.drop(by)
 
     # -- ways in -------------------------------------------------------------------------------------------
 
@@ -261,17 +285,21 @@ class ScriptedServer:
         Raises:
             ConnectionRefusedError: The server refuses connections now.
         """
-        if self.refusing:
+        fault = REFUSED if self.refusing else self.meets("connect")
+        if fault is not None and fault.name == REFUSED.name:
             raise ConnectionRefusedError("the scripted server refuses connections")
         number = 1 + sum(event.kind == "opened" for event in self.history)
         connection = Connection(self, number, sink, principal, headers)
         self.connections.append(connection)
         connection.record_opening()
+        if fault is not None:
+            fault.play(connection, None, _nothing)
+        self._prepare_for_close(connection)
         return connection
 
     def another(self, name: str = "another") -> ScriptedServer:
         """A second server of the same era, with a script of its own, writing into the same history."""
-        return ScriptedServer(self.era, name=name, history=self.history)
+        return ScriptedServer(self.era, name=name, history=self.history, way=self.way)
 
     def definition(self, name: str, principal: str | None = None) -> Mapping[str, Any] | None:
         """The definition of a tool as it is listed now, or `None` where there is no such tool."""
@@ -286,77 +314,48 @@ class ScriptedServer:
     # -- answering -----------------------------------------------------------------------------------------
 
     def on_request(self, connection: Connection, request: Event) -> None:
-        """Answer one request: by a scripted step, else as the script stands now; held where a gate stands."""
-        answer = self._reply(connection, request)
+        """Answer one request: as is planned, else as the script stands now; held where a gate stands.
+
+        What the way in does by itself, as a status of HTTP, it does at once.
+        """
+        plan = self._plans.meet(request)
+        if isinstance(plan, Fault) and plan.plays is None:
+            connection.suffer(plan, request)
+            if not plan.answers:
+                return
+            plan = None
+        if plan is None:
+            answer = self._reply(connection, request)
+        elif isinstance(plan, Fault):
+            answer = partial(plan.play, connection, request, partial(self._reply, connection, request))
+        else:
+            answer = partial(plan, connection, request)
         gate = next((gate for gate in self._gates if gate.takes(request)), None)
         if gate is None:
             answer()
         else:
             gate.held.append(Held(connection, request, answer))
 
+    def _prepare_for_close(self, connection: Connection) -> None:
+        """Tell a child now what it is to do later; over HTTP a fault waits for the client to leave."""
+        fault = self.meets("close") if self.way == "stdio" and connection.open else None
+        if fault is not None:
+            connection.suffer(fault, None)
+
     def _reply(self, connection: Connection, request: Event) -> Callable[[], None]:
-        step = next(
-            (s for s in self._steps if s.method == request.method and (not s.when or s.when(request))), None
-        )
-        if step is not None:
-            step.left -= 1
-            if step.left <= 0:
-                self._steps.remove(step)
-            return lambda: step.act(connection, request)
         if request.method == "subscriptions/listen" and self.era == "modern":
             return lambda: connection.subscribe(request)
         try:
-            result = self._result(request)
-        except _Refused as refused:
+            result = result_for(request, self, self._catalogue, self._answers)
+        except Refused as refused:
             code, text, data = refused.args
             return lambda: connection.fail(request, code, text, data)
         return lambda: connection.answer(request, result)
 
-    def _result(self, request: Event) -> Message:
-        method = request.method
-        if method == "initialize":
-            if self.era == "modern":
-                supported = {
-                    "supported": [eras.MODERN_VERSION],
-                    "requested": request.params.get("protocolVersion"),
-                }
-                raise _Refused(eras.UNSUPPORTED_VERSION, "Unsupported protocol version", supported)
-            return eras.initialized(request.params, self.versions, self.capabilities)
-        if method == "ping":
-            return {}
-        if method == "tools/list":
-            return self._listing(request)
-        if method == "tools/call":
-            return self._call(request)
-        if method == "server/discover" and self.era == "modern":
-            return eras.discovery(self.capabilities)
-        if method == "logging/setLevel" and self.era == "handshake":
-            return {}
-        raise _Refused(-32601, f"Method not found: {method}", None)
 
-    def _listing(self, request: Event) -> Message:
-        cursor = request.params.get("cursor")
-        place = ABSENT if cursor is None else cursor
-        page = self._catalogue.page(place, request.principal)
-        if page is None:
-            raise _Refused(-32602, f"Invalid cursor: {cursor!r}", None)
-        tools, following = page
-        result: Message = {"tools": tools}
-        if following is not ABSENT:
-            result["nextCursor"] = following
-        lifetime = self.ttl_ms(place) if callable(self.ttl_ms) else self.ttl_ms
-        return eras.stamped(result, self.era, ttlMs=lifetime, cacheScope=self.cache_scope)
-
-    def _call(self, request: Event) -> Message:
-        name = request.params.get("name")
-        entry = self.definition(str(name), request.principal)
-        if entry is None and name in self._answers:
-            entry = tool(str(name), "integer")
-        if entry is None:
-            raise _Refused(-32602, f"Unknown tool: {name}", None)
-        result = result_of(entry, request.arguments, self._answers.get(str(name), Answer()))
-        return eras.stamped(result, self.era)
+def _any(request: Event) -> bool:
+    return True
 
 
-class _Refused(Exception):
-    """A JSON-RPC error: code, message, data."""
+def _nothing() -> Callable[[], None]:
+    return lambda: None

@@ -12,7 +12,9 @@ from pytest_mcp_conformance import plugin
 from pytest_mcp_conformance.adapters import BUNDLED
 from pytest_mcp_conformance.contract import CLAIMS, EXCUSES, RULES, VERBS, Verdict
 from pytest_mcp_conformance.scenarios.claims import BY_CLAIM
+from pytest_mcp_conformance.server import STEPS
 from tests.docs.examples import DOCS
+from tests.docs.faults import rows as fault_rows
 
 REFERENCE = DOCS / "reference"
 
@@ -89,6 +91,13 @@ def test_every_verdict_has_a_row():
 def test_the_page_of_adapters_names_every_bundled_one():
     text = (DOCS / "how-to" / "write-an-adapter.md").read_text(encoding="utf-8")
     assert [name for name in BUNDLED if f"| `{name}` |" not in text] == []
+
+
+def test_the_page_of_the_scripted_server_names_every_fault_and_step():
+    text = (DOCS / "how-to" / "use-the-scripted-server.md").read_text(encoding="utf-8")
+    section = text.partition("## Have it suffer a fault")[2].partition("\n## ")[0]
+    assert [line for line in section.splitlines() if line.startswith("| `")] == fault_rows()
+    assert [step for step in STEPS if f"`{step}`" not in section] == []
 
 
 def test_every_rule_that_a_page_names_is_there():

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import anyio
 from mcp_conformance_reference.calls import Caller
-from mcp_conformance_reference.errors import CallFailed, ClientError, ConnectionLost
+from mcp_conformance_reference.errors import CallFailed, ConnectionLost
 from mcp_conformance_reference.exchange import Exchange
 from mcp_conformance_reference.life import Life
 
@@ -32,11 +32,11 @@ class FailedCallIsSentAgain(Client):
     """Whatever goes wrong is tried again."""
 
     class caller_type(Caller):
-        async def send(self, connection, plan, arguments):
+        async def call(self, *asked, **how):
             try:
-                return await super().send(connection, plan, arguments)
-            except ClientError:
-                return await super().send(await self._dialler.connected(), plan, arguments)
+                return await super().call(*asked, **how)
+            except Exception:
+                return await super().call(*asked, **how)
 
 
 @breaks(ONE_CALL_IS_SENT_ONCE)

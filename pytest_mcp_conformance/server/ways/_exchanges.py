@@ -103,7 +103,9 @@ class Exchanges:
         stream = line.ask(message["id"])
         stream.reader = arriving = Reader()
         line.connection.receive(message, request.headers)
-        if stream.done and "error" in (last := stream.messages[-1]):
+        if stream.instead is not None:
+            stream.leave(arriving)
+        elif stream.done and "error" in (last := stream.messages[-1]):
             stream.leave(arriving)
             return Reply.json(STATUS.get(last["error"]["code"], 200), last)
         listens = message["method"] == "subscriptions/listen"

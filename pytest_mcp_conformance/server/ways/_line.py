@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_mcp_conformance.server.connection import Connection
-from pytest_mcp_conformance.server.ways._streams import Message, Stream
+from pytest_mcp_conformance.server.faults import FORGOTTEN_SESSION, Fault
+from pytest_mcp_conformance.server.ways._faults import reply_of
+from pytest_mcp_conformance.server.ways._streams import PIECES, Message, Stream
 
 __all__ = ["Line"]
 
@@ -23,11 +25,14 @@ class Line:
     def __init__(self) -> None:
         self.answers: dict[Any, Stream] = {}
 
-    def sink(self, message: Message | None, related: Any) -> None:
-        """What the script's connection calls for each message, and with `None` to hang up."""
+    def sink(self, message: Message | Fault | None, related: Any) -> None:
+        """What the script's connection calls for each message and fault, and with `None` to hang up."""
         if message is None:
             for each in self.streams():
                 each.cut()
+            return
+        if isinstance(message, Fault):
+            self.suffer(message, related)
             return
         stream = self.answers.get(related)
         if stream is None and "method" in message:
@@ -38,6 +43,18 @@ class Line:
         if "method" not in message or _gives_up(message, related):
             self.answers.pop(related, None)
             stream.end()
+
+    def suffer(self, fault: Fault, related: Any) -> None:
+        """Have the answer to a request come in bits, or something else in its place."""
+        if fault.answers:
+            self.answers[related].pause = fault.seconds / PIECES
+            return
+        stream = self.answers.pop(related)
+        stream.instead = reply_of(fault)
+        stream.end()
+        if fault.name == FORGOTTEN_SESSION.name:
+            self.end()
+            self.connection.drop()
 
     def streams(self) -> list[Stream]:
         """What the client holds open."""

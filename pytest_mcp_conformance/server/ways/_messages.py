@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pytest_mcp_conformance.server.ways._streams import Body, Events, Message, Reader, Stream, Whole
+from pytest_mcp_conformance.server.ways._streams import Body, Events, Message, Paced, Reader, Stream, Whole
 
 __all__ = ["JSON", "SSE", "Refusal", "Reply", "Request", "carried", "error_reply", "message_of"]
 
@@ -139,13 +139,15 @@ async def carried(
     """
     if stream.broken and after is None:
         raise ConnectionResetError("the connection was cut")
+    if stream.instead is not None:
+        return stream.instead
     if not as_json:
         headers = {
             "content-type": SSE,
             "cache-control": "no-cache, no-transform",
             "x-accel-buffering": "no",
         }
-        return Reply(200, headers, Events(stream, after, keep_alive))
+        return Reply(200, headers, _paced(stream, Events(stream, after, keep_alive)))
     stream.reader = waiting = Reader()
     try:
         while not stream.done:
@@ -154,4 +156,10 @@ async def carried(
                 raise ConnectionResetError("the connection was cut")
     finally:
         stream.leave(waiting)
-    return Reply.json(200, stream.messages[-1])
+    reply = Reply.json(200, stream.messages[-1])
+    reply.body = _paced(stream, reply.body)
+    return reply
+
+
+def _paced(stream: Stream, body: Body) -> Body:
+    return Paced(body, stream.pause) if stream.pause else body

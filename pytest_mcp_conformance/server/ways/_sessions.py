@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from pytest_mcp_conformance.server.faults import Fault
+from pytest_mcp_conformance.server.ways._faults import farewell
 from pytest_mcp_conformance.server.ways._line import Line
 from pytest_mcp_conformance.server.ways._messages import (
     INVALID_REQUEST,
@@ -58,11 +60,12 @@ class Session(Line):
             self.numbered[name] = stream
         return stream
 
-    def sink(self, message: Message | None, related: Any) -> None:
+    def sink(self, message: Message | Fault | None, related: Any) -> None:
         """As of any line; a handshake that fails leaves no session."""
         opening = self.answers.get(related) is self._opening
         super().sink(message, related)
-        if opening and message is not None and "error" in message:
+        fails = not message.answers if isinstance(message, Fault) else "error" in (message or ())
+        if opening and fails:
             self.connection.closed_by_client("after a failed handshake")
 
     def streams(self) -> list[Stream]:
@@ -137,7 +140,7 @@ class Sessions:
             session = self._session(request)
             session.connection.closed_by_client()
             session.end()
-            return Reply(200)
+            return await farewell(self._engine.server.meets("close"))
         raise Refusal(Reply.text(405, "Method Not Allowed", allow="GET, POST, DELETE"))
 
     async def _post(self, request: Request) -> Reply:

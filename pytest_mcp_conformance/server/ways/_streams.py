@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import AsyncIterable, AsyncIterator, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
-__all__ = ["Body", "Events", "Reader", "Stream", "Whole"]
+if TYPE_CHECKING:
+    from pytest_mcp_conformance.server.ways._messages import Reply
+
+__all__ = ["PIECES", "Body", "Events", "Paced", "Reader", "Stream", "Whole"]
 
 Message = dict[str, Any]
+
+PIECES = 10
+"""Bits in which what is slow comes."""
 
 
 class Body:
@@ -52,6 +58,33 @@ class Whole(Body):
         return self._left.pop()
 
 
+class Paced(Body):
+    """A body that comes in bits, with a pause before each.
+
+    Args:
+        body: All of it.
+        pause: Seconds on the loop's clock.
+    """
+
+    def __init__(self, body: Body, pause: float) -> None:
+        self._body = body
+        self._pause = pause
+        self._left = b""
+
+    async def __anext__(self) -> bytes:
+        """The next bit."""
+        if not self._left:
+            self._left = await anext(self._body)
+            self._size = -(-len(self._left) // PIECES)
+        await anyio.sleep(self._pause)
+        bit, self._left = self._left[: self._size], self._left[self._size :]
+        return bit
+
+    def close(self) -> None:
+        """The client reads no further."""
+        self._body.close()
+
+
 class Reader:
     """Whoever reads a stream now.
 
@@ -75,6 +108,8 @@ class Stream:
     Attributes:
         done: True once nothing more is to come.
         broken: True once a connection that read it was cut, until it is read again.
+        instead: The response that its request gets in place of this, where something has gone wrong.
+        pause: Seconds before each bit of a response that reads it; 0 for a response that comes at once.
     """
 
     def __init__(
@@ -88,6 +123,8 @@ class Stream:
         self.messages: list[Message] = []
         self.done = False
         self.broken = False
+        self.instead: Reply | None = None
+        self.pause = 0.0
         self.reader: Reader | None = None
         self._left = left
         self._changed = anyio.Event()

@@ -65,7 +65,7 @@ async def memory_streams(
     await anyio.lowlevel.checkpoint()
     send, receive = anyio.create_memory_object_stream[Any](float("inf"))
 
-    def sink(message: dict[str, Any] | None, related: Any) -> None:
+    def sink(message: Any, related: Any) -> None:
         if message is None:
             send.close()
             return

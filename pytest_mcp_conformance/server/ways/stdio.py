@@ -11,6 +11,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_mcp_conformance.clock import parties
+from pytest_mcp_conformance.server.faults import (
+    CLOSES_STDOUT,
+    ENDS,
+    IGNORES_SIGTERM,
+    KILLED,
+    NOISE,
+    Fault,
+)
 from pytest_mcp_conformance.server.ways import _relay
 from pytest_mcp_conformance.server.ways._lines import frame_of, line_of
 from pytest_mcp_conformance.server.ways._listener import Line, Listener
@@ -25,6 +33,7 @@ _GLANCE = 0.01  # real seconds for what takes a tenth of a millisecond on a mach
 _PATIENCE = 5.0  # real seconds for a process to answer, or to end when it has been told to
 
 _LAST = {"exit": _relay.EXIT, "eof": _relay.CLOSE, "kill": _relay.DIE}
+_LAST_OF = {ENDS.name: _relay.EXIT, CLOSES_STDOUT.name: _relay.CLOSE, KILLED.name: _relay.DIE}
 
 
 class Relay:
@@ -65,12 +74,26 @@ class Relay:
             self._line.send(_relay.DEAF)
         self._way.wait_for_relays()
 
-    def send(self, frame: dict[str, Any] | None, related: Any = None) -> None:
-        """Write one frame to the client; None hangs up, in the manner of `StdioWay.hangs_up_by`."""
+    def send(self, frame: dict[str, Any] | Fault | None, related: Any = None) -> None:
+        """Write one frame to the client, or do as a fault says; None hangs up by `StdioWay.hangs_up_by`."""
         if frame is None:
             self._line.send(_LAST[self._way.hangs_up_by])
+        elif isinstance(frame, Fault):
+            self._suffer(frame)
         else:
             self._line.send(_relay.SAY, line_of(frame))
+
+    def _suffer(self, fault: Fault) -> None:
+        if fault.name in _LAST_OF:
+            self._line.send(_LAST_OF[fault.name])
+        elif fault.name == NOISE.name:
+            self.say(fault.text)
+        elif self.connection is None:  # it is just being opened: what is sent now is read before all else
+            self._line.send(_relay.STAY)
+            if fault.name == IGNORES_SIGTERM.name:
+                self._line.send(_relay.DEAF)
+        else:
+            self.stay(deaf=fault.name == IGNORES_SIGTERM.name)
 
     def receive(self, said: bytes) -> None:
         """Take what the client has written: whole lines reach the script, the rest waits."""
