@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         Wrapper,
         adapter,
     )
-    from pytest_mcp_conformance.history import History, HistoryError
+    from pytest_mcp_conformance.history import Explanation, Finding, History, HistoryError, explain
 
 __all__ = [
     "Adapter",
@@ -37,6 +37,8 @@ __all__ = [
     "Claims",
     "ConformanceError",
     "Dial",
+    "Explanation",
+    "Finding",
     "History",
     "HistoryError",
     "Judgement",
@@ -52,9 +54,10 @@ __all__ = [
     "Verdict",
     "Wrapper",
     "adapter",
+    "explain",
 ]
 
-_OF_HISTORIES = frozenset({"History", "HistoryError"})
+_OF_HISTORIES = frozenset({"Explanation", "Finding", "History", "HistoryError", "explain"})
 
 
 def __getattr__(name: str) -> Any:

@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "scenarios": {"contract", "elsewhere", "history", "clock", "server", "adapters"},
     "reports": {"contract", "history"},
     "plugin": {"contract", "history", "clock", "server", "adapters", "scenarios", "reports", "snapshots"},
-    "cli": {"contract", "scenarios", "reports"},
+    "cli": {"contract", "history", "scenarios", "reports"},
 }
 """A room, and the rooms that it may lean on."""
 

@@ -6,8 +6,11 @@ from pytest_mcp_conformance.history.digests import Digests
 from pytest_mcp_conformance.history.entry import FORMAT, KINDS, Entry, Footer, Header, Listed
 from pytest_mcp_conformance.history.errors import BrokenHistory, HistoryError, NotAHistory, UnknownFormat
 from pytest_mcp_conformance.history.event import Event
+from pytest_mcp_conformance.history.explaining import Explanation, explain, explain_all
+from pytest_mcp_conformance.history.finding import Finding
 from pytest_mcp_conformance.history.lines import line_of, telling
 from pytest_mcp_conformance.history.live import LiveHistory
+from pytest_mcp_conformance.history.normal import normal_lines
 from pytest_mcp_conformance.history.plain import copied, jsonlike
 from pytest_mcp_conformance.history.reading import History
 from pytest_mcp_conformance.history.recorder import Recorder
@@ -22,6 +25,8 @@ __all__ = [
     "Digests",
     "Entry",
     "Event",
+    "Explanation",
+    "Finding",
     "Footer",
     "Header",
     "History",
@@ -33,8 +38,11 @@ __all__ = [
     "Recorder",
     "UnknownFormat",
     "copied",
+    "explain",
+    "explain_all",
     "jsonlike",
     "line_of",
+    "normal_lines",
     "schema",
     "telling",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from pytest_mcp_conformance.history.event import Event
@@ -14,11 +14,18 @@ _QUIET = frozenset({"initialize", "notifications/initialized", "server/discover"
 _SAID = {"astray": "refused "}
 
 
-def telling(events: Iterable[Event], most: int = 14) -> tuple[str, ...]:
+def telling(events: Iterable[Event], most: int = 14, proof: Collection[int] = ()) -> tuple[str, ...]:
     """The last `most` events that tell something, one line each.
 
     Handshakes and pings that succeeded do not, nor does what happened at the wrapper without a text.
+
+    Args:
+        events: The events.
+        most: How many are told.
+        proof: The numbers of those that prove a finding: they alone are told, whatever they are.
     """
+    if proof:
+        return tuple(line_of(event) for event in events if event.n in proof)
     lines = [line_of(event) for event in events if _tells(event)]
     if len(lines) > most:
         return (f"({len(lines) - most} earlier events)", *lines[-most:])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["clean", "copied", "jsonlike"]
+__all__ = ["cells", "clean", "copied", "jsonlike", "word"]
 
 _DEEPEST = 200
+_MOST_MARKS = 3
+_PLAIN = re.compile(r"[\w.:/~@+-]{1,80}")
 _SAFE = 2**53
 _WRITABLE = 2**1000  # Python writes out no integer of more than 4300 digits
 
@@ -54,6 +58,33 @@ def clean(text: str) -> str:
     Line feeds stay; `\x1b[31m` becomes the seven letters that a reader sees here.
     """
     return "".join(each if each == "\n" or each.isprintable() else _spelt(each) for each in text)
+
+
+def word(name: str) -> str:
+    """A name as one word: as it is where that is plain, else in quotes with every control written out."""
+    return name if _PLAIN.fullmatch(name) else clean(json.dumps(name, ensure_ascii=False))
+
+
+def cells(text: str, most: int) -> list[str]:
+    """Clean text of one line as the columns of a terminal, at most so many; one that is cut ends in `…`.
+
+    A wide letter takes two columns, the second of which is empty, and accents none.
+    """
+    if text.isascii() and text.isprintable():
+        return [*text] if len(text) <= most else [*text[: max(most - 1, 0)], "…"][:most]
+    found: list[str] = []
+    for letter in clean(text).replace("\n", " "):
+        if unicodedata.category(letter) in ("Mn", "Me"):
+            if found and len(found[-1]) <= _MOST_MARKS:
+                found[-1] += letter
+            continue
+        found += [letter, ""] if unicodedata.east_asian_width(letter) in ("W", "F") else [letter]
+        if len(found) > most:
+            kept = found[: max(most - 1, 0)]
+            if kept and found[len(kept)] == "":
+                kept[-1] = " "  # no half of a wide letter
+            return [*kept, "…"][:most]
+    return found
 
 
 def _key(key: object) -> str:

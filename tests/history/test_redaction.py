@@ -6,7 +6,16 @@ from contextlib import suppress
 
 import pytest
 
-from pytest_mcp_conformance.history import Digests, Event, HistoryWriter
+from pytest_mcp_conformance.history import (
+    Digests,
+    Event,
+    Finding,
+    History,
+    HistoryWriter,
+    explain,
+    normal_lines,
+)
+from pytest_mcp_conformance.history.lanes import lanes
 from pytest_mcp_conformance.server import tool
 from tests.history.plays import KEY, recorded
 from tests.reference.peer import ERAS
@@ -52,6 +61,10 @@ def test_a_token_that_was_said_everywhere_is_written_nowhere(tmp_path, era, way)
     assert {event.kind for event in said} >= {"asked", "answered", "failed", "called", "returned", "served"}
     assert len(entries) > 20
     content = path.read_bytes()
+    finding = Finding("all", "CALL-1", "All of it.", tuple(entry.n for entry in entries))
+    drawn = explain(finding, entries)
+    for text in (drawn.text, drawn.svg, *lanes(entries), *normal_lines(entries, History.load(path).header)):
+        assert TOKEN not in text
     assert TOKEN.encode() not in content
     assert b"Bearer" not in content
     assert b"scripted-" not in content

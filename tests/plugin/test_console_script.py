@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from pytest_mcp_conformance import cli
+from pytest_mcp_conformance.cli import contract
 from pytest_mcp_conformance.contract import RULES
 from pytest_mcp_conformance.scenarios import CATALOGUE
 
@@ -54,7 +55,7 @@ def test_a_pattern_that_fits_nothing_is_a_usage_error(invoke):
 
 
 def test_wrong_wrappers_are_listed_where_they_were_recorded(invoke, monkeypatch):
-    monkeypatch.setattr(cli, "_wrong_wrappers", lambda: {"CCH-13": ["keeps_the_late_answer"]})
+    monkeypatch.setattr(contract, "_wrong_wrappers", lambda: {"CCH-13": ["keeps_the_late_answer"]})
     (rule,) = json.loads(invoke("rules", "--json", "CCH-13").output)["rules"]
     assert rule["wrong_wrappers"] == ["keeps_the_late_answer"]
     output = invoke("matrix", "CCH").output
@@ -63,7 +64,7 @@ def test_wrong_wrappers_are_listed_where_they_were_recorded(invoke, monkeypatch)
 
 
 def test_a_matrix_that_was_not_recorded_is_told_as_that(invoke, monkeypatch):
-    monkeypatch.setattr(cli, "_wrong_wrappers", dict)
+    monkeypatch.setattr(contract, "_wrong_wrappers", dict)
     result = invoke("matrix")
     assert result.exit_code == 1
     assert "no record" in result.output

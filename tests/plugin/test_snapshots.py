@@ -75,14 +75,14 @@ def test_a_history_is_kept_beside_its_test(suite, kept):
         "test_list.history": "handshake era, wire\n"
         "script: changed tools\n"
         "connection 1: opened\n"
-        "connection 1: asked tools/list #1\n"
-        "connection 1: answered tools/list #1: a[d1 i1 w1], b[d1 i1 w1]\n"
+        "connection 1: asked tools/list\n"
+        "connection 1: answered tools/list: a[d1 i1 w1], b[d1 i1 w1]\n"
         "connection 1: closed by the client\n",
         "test_call.history": "handshake era, wire\n"
         "script: changed tools\n"
         "connection 1: opened\n"
-        "connection 1: asked tools/call a #1 with a.in1\n"
-        "connection 1: answered tools/call a #1 ok giving a.out1\n"
+        "connection 1: asked tools/call a with a.in1\n"
+        "connection 1: answered tools/call a ok giving a.out1\n"
         "connection 1: closed by the client\n",
     }
     suite().assert_outcomes(passed=2)
@@ -101,10 +101,10 @@ def test_two_lines_that_change_places_are_two_lines_of_the_diff(suite):
     result.assert_outcomes(failed=1)
     # A request and its answer are two lines each.
     assert changes(result) == [
-        "+ connection 1: asked ping #1",
-        "+ connection 1: answered ping #1",
-        "- connection 1: asked ping #1",
-        "- connection 1: answered ping #1",
+        "+ connection 1: asked ping",
+        "+ connection 1: answered ping",
+        "- connection 1: asked ping",
+        "- connection 1: answered ping",
     ]
 
 
@@ -170,7 +170,7 @@ def test_loaded(listing_history):
 """
     file = ROOT / "tests" / "history" / "lists_and_calls.history.jsonl"
     suite("--snapshot-update", source=source.format(path=str(file))).assert_outcomes(passed=1)
-    assert "user 1: served tools #1: " in kept()["test_loaded.history"]
+    assert "holder 1: served tools: " in kept()["test_loaded.history"]
     suite().assert_outcomes(passed=1)
 
 

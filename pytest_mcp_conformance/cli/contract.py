@@ -1,4 +1,4 @@
-"""The console script `mcp-conformance`: the contract for reading, and what the wrong wrappers prove."""
+"""`rules` and `matrix`: the contract for reading, and what the wrong wrappers prove."""
 
 from __future__ import annotations
 
@@ -15,16 +15,10 @@ from rich.text import Text
 from pytest_mcp_conformance.contract import AREAS, Rule, UsageError, select_rules
 from pytest_mcp_conformance.reports.text import source_of
 
-__all__ = ["main"]
+__all__ = ["described", "matrix", "rules"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="pytest-mcp-conformance")
-def main() -> None:
-    """Conformance of MCP client wrappers. Wrappers are judged by `pytest --mcp-conformance`."""
-
-
-@main.command()
+@click.command()
 @click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def rules(patterns: tuple[str, ...], as_json: bool) -> None:
@@ -40,7 +34,7 @@ def rules(patterns: tuple[str, ...], as_json: bool) -> None:
             console.print(_table(f"{area}  {title}", of_area))
 
 
-@main.command()
+@click.command()
 @click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
 def matrix(patterns: tuple[str, ...]) -> None:
     """Print, rule by rule, the wrong wrappers that its scenarios catch."""

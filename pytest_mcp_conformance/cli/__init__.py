@@ -1,0 +1,27 @@
+"""The console script `mcp-conformance`: one file a command."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from pytest_mcp_conformance.cli.check import check
+from pytest_mcp_conformance.cli.contract import matrix, rules
+from pytest_mcp_conformance.cli.diff import diff
+from pytest_mcp_conformance.cli.show import show
+
+__all__ = ["main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="pytest-mcp-conformance")
+def main() -> None:
+    """Conformance of MCP client wrappers. Wrappers are judged by `pytest --mcp-conformance`."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a letter that the terminal lacks ends no command
+
+
+for command in (check, diff, matrix, rules, show):
+    main.add_command(command)
