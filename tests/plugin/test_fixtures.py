@@ -276,7 +276,13 @@ def test_mcp(mcp_scenario, mcp_history, mcp_clock):
     assert mcp_history.header.clock == "virtual"
     assert mcp_history.header.era == mcp_scenario.era
 """
-    result = own(source, "--mcp-wrapper=reference", "--mcp-rule=CALL-1", "-k", "handshake and error")
+    result = own(
+        source,
+        "--mcp-wrapper=reference",
+        "--mcp-rule=CALL-1",
+        "-k",
+        "handshake and one_call_one_frame and error",
+    )
     assert result.ret == 0, result.stdout.str()
     assert result.parseoutcomes()["passed"] == 1
 

@@ -113,6 +113,12 @@ def test_the_diff_of_a_long_history_is_short(suite):
     suite("--snapshot-update", list=[*frames, PING, CALL])
     result = suite(list=[*frames, CALL, PING])
     assert len(changes(result)) == 4, changes(result)
+    result = suite(list=[*frames[:200], LIST, *frames[200:], PING, CALL])
+    assert len(changes(result)) == 2, changes(result)
+    apart = [*frames[:100], PING, *frames[100:500], PING, *frames[500:], PING, CALL]
+    result = suite(list=apart)
+    assert len(changes(result)) == 4, changes(result)
+    assert len([line for line in result.outlines if line.startswith("E ")]) < 20
 
 
 def test_a_new_history_is_taken_over_when_that_is_asked_for(suite, kept):
