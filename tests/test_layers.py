@@ -18,11 +18,12 @@ MAY_IMPORT = {
     "quiet": {"outside"},
     "clock": {"quiet", "outside"},
     "history": {"contract"},
+    "snapshots": {"contract", "history"},
     "server": {"contract", "history", "clock", "outside"},
     "adapters": {"contract"},
     "scenarios": {"contract", "elsewhere", "history", "clock", "server", "adapters"},
     "reports": {"contract", "history"},
-    "plugin": {"contract", "history", "clock", "server", "adapters", "scenarios", "reports"},
+    "plugin": {"contract", "history", "clock", "server", "adapters", "scenarios", "reports", "snapshots"},
     "cli": {"contract", "history", "scenarios", "reports"},
 }
 """A room, and the rooms that it may lean on."""

@@ -9,6 +9,7 @@ from pytest_mcp_conformance.history.event import Event
 from pytest_mcp_conformance.history.explaining import Explanation, explain, explain_all
 from pytest_mcp_conformance.history.finding import Finding
 from pytest_mcp_conformance.history.lines import line_of, telling
+from pytest_mcp_conformance.history.live import LiveHistory
 from pytest_mcp_conformance.history.normal import normal_lines
 from pytest_mcp_conformance.history.plain import copied, jsonlike
 from pytest_mcp_conformance.history.reading import History
@@ -32,6 +33,7 @@ __all__ = [
     "HistoryError",
     "HistoryWriter",
     "Listed",
+    "LiveHistory",
     "NotAHistory",
     "Recorder",
     "UnknownFormat",

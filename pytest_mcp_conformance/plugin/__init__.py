@@ -1,20 +1,24 @@
 """The pytest plugin's entry: options, hooks and fixtures, and nothing that costs a run which does not ask.
 
-Until `--mcp-conformance`, or a test that takes `mcp_scenario` or `mcp_server`, this module is all that is
+Until `--mcp-conformance`, or a test that takes a fixture of the kit's, this module is all that is
 imported, and it imports pytest and the standard library alone. The rest is `active.Conformance`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from glob import glob
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from pytest_mcp_conformance.history import LiveHistory
     from pytest_mcp_conformance.plugin.active import Conformance
+    from pytest_mcp_conformance.plugin.looping import LoopClock
     from pytest_mcp_conformance.plugin.second import Playable
     from pytest_mcp_conformance.server import ScriptedServer
 
@@ -90,6 +94,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "mcp_conformance(*rules): an item of the catalogue, and the rules that it judges"
     )
     config.addinivalue_line("markers", "mcp_era(era): the era of mcp_server, handshake or modern")
+    config.addinivalue_line("markers", "mcp_loop: run this test in virtual time")
     named = [argument for argument in config.args if _is_virtual(config, argument)]
     only = bool(named) and len(named) == len(config.args)
     if named:
@@ -156,19 +161,47 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             sys.stderr.write(f"ERROR: {message}\n")
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Run a test that is marked with `mcp_loop` in virtual time."""
+    if pyfuncitem.get_closest_marker("mcp_loop") is None:
+        return (yield)
+    from pytest_mcp_conformance.plugin.looping import in_virtual_time
+
+    with in_virtual_time(pyfuncitem):
+        return (yield)
+
+
 @pytest.fixture
 def mcp_server(request: pytest.FixtureRequest) -> ScriptedServer:
     """A fresh scripted MCP server over memory; `@pytest.mark.mcp_era("modern")` chooses its era."""
-    from pytest_mcp_conformance.contract import ERAS
-    from pytest_mcp_conformance.server import ScriptedServer
+    from pytest_mcp_conformance.plugin.offered import server_for
 
-    marker = request.node.get_closest_marker("mcp_era")
-    era = marker.args[0] if marker is not None and marker.args else ERAS[0]
-    if era not in ERAS:
-        pytest.fail(
-            f"@pytest.mark.mcp_era({era!r}): write one of {', '.join(map(repr, ERAS))}", pytrace=False
-        )
-    return ScriptedServer(era)
+    return server_for(request.node)
+
+
+@pytest.fixture
+def mcp_history(request: pytest.FixtureRequest) -> LiveHistory:
+    """What happens in this test, at its `mcp_server` or in its `mcp_scenario`: the entries, oldest first."""
+    from pytest_mcp_conformance.plugin.offered import history_for
+
+    return history_for(request)
+
+
+@pytest.fixture
+def listing_history(request: pytest.FixtureRequest) -> SnapshotAssertion:
+    """The history as it was before: `assert mcp_history == listing_history`. Needs syrupy."""
+    from pytest_mcp_conformance.plugin.offered import snapshot_for
+
+    return snapshot_for(request)
+
+
+@pytest.fixture
+def mcp_clock(request: pytest.FixtureRequest) -> LoopClock:
+    """Virtual time, for a test that is marked with `mcp_loop` or takes `mcp_scenario`."""
+    from pytest_mcp_conformance.plugin.offered import clock_for
+
+    return clock_for(request)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -28,16 +29,24 @@ class Recording:
         folder: Where files are written; None for nowhere.
         cell: What is played.
         nodeid: The item's node id, which names the file.
+        others: Whoever else is told of each event.
 
     Attributes:
         trouble: Why the file is not whole, where it is not. It is no matter of the verdict.
     """
 
-    def __init__(self, folder: Path | None, cell: Cell, nodeid: str) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        cell: Cell,
+        nodeid: str,
+        others: Sequence[Callable[[Event], None]] = (),
+    ) -> None:
         self.trouble = ""
         self._path = folder / file_name(nodeid) if folder is not None else None
         self._cell = cell
         self._writer: HistoryWriter | None = None
+        self._listeners = [*others, *([self._write] if self._path is not None else [])]
 
     def __enter__(self) -> Recording:
         return self
@@ -49,8 +58,12 @@ class Recording:
 
     @property
     def listening(self) -> dict[str, Any]:
-        """What the player is to be told beside the rest: nothing where nothing is to be written."""
-        return {"listener": self._write} if self._path is not None else {}
+        """What the player is to be told beside the rest: nothing where nobody listens."""
+        return {"listener": self._tell} if self._listeners else {}
+
+    def _tell(self, event: Event) -> None:
+        for listener in self._listeners:
+            listener(event)
 
     def _write(self, event: Event) -> None:
         if self._writer is None and not self.trouble:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_mcp_conformance.contract import Adapter, Played
+from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.plugin.cells import Cell
 from pytest_mcp_conformance.plugin.collect import NAME
 from pytest_mcp_conformance.plugin.failure import failure_text
@@ -46,8 +48,14 @@ def data_of(played: Played, adapter_claims: dict[str, Any]) -> dict[str, Any]:
     return {"played": plain(played.to_dict()), "claims": plain(adapter_claims)}
 
 
-def play_item(kit: Conformance, item: pytest.Item, cell: Cell, adapter: Adapter) -> None:
-    """Play `cell` and give the item its outcome.
+def play_item(
+    kit: Conformance,
+    item: pytest.Item,
+    cell: Cell,
+    adapter: Adapter,
+    listeners: Sequence[Callable[[Event], None]] = (),
+) -> None:
+    """Play `cell` and give the item its outcome. Listeners are told of each event as it happens.
 
     Raises:
         pytest.fail.Exception: A rule is broken, or another fault was found.
@@ -55,7 +63,7 @@ def play_item(kit: Conformance, item: pytest.Item, cell: Cell, adapter: Adapter)
         pytest.xfail.Exception: Every fault is a known gap.
     """
     __tracebackhide__ = True
-    with Recording(kit.options.histories, cell, item.nodeid) as recording:
+    with Recording(kit.options.histories, cell, item.nodeid, listeners) as recording:
         judged = judge_cell(kit, cell, adapter, recording.listening)
     item.stash[DATA] = {**data_of(judged.played, adapter.claims.stated()), "unwritten": recording.trouble}
     finish(kit, item, judged)

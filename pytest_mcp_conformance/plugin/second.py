@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_mcp_conformance.contract import UsageError
+from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.plugin.asking import FIXTURE, from_fixtures
 from pytest_mcp_conformance.plugin.cells import Cell, cells_of, wanted_scenarios
 from pytest_mcp_conformance.plugin.items import play_item
@@ -29,6 +31,7 @@ class Playable:
         era: The era.
         variant: The scenario's variant, or empty.
         rules: The ids of the rules that it judges.
+        listeners: Told of each event of the scenario as it happens.
     """
 
     def __init__(self, kit: Conformance, request: pytest.FixtureRequest, cell: Cell) -> None:
@@ -37,6 +40,7 @@ class Playable:
         self.era = cell.era
         self.variant = cell.variant
         self.rules = tuple(cell.rules)
+        self.listeners: list[Callable[[Event], None]] = []
         self._kit = kit
         self._request = request
         self._cell = cell
@@ -49,7 +53,7 @@ class Playable:
         __tracebackhide__ = True
         found = self._cell.found
         adapter = found.adapter if found.parent is None else self._request.getfixturevalue(FIXTURE)
-        play_item(self._kit, self._request.node, self._cell, adapter)
+        play_item(self._kit, self._request.node, self._cell, adapter, self.listeners)
 
 
 def parametrize(kit: Conformance, metafunc: pytest.Metafunc) -> None:

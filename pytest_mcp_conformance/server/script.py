@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
+
+import anyio
 
 from pytest_mcp_conformance.clock import settle
 from pytest_mcp_conformance.contract import ERAS, UsageError
@@ -232,19 +236,24 @@ class ScriptedServer:
             if principal is ... or connection.principal == principal:
                 sent += connection.list_changed()
         if settled:
-            await settle()
+            await self.settle()
         return sent
 
     async def settle(self) -> None:
         """Return when everything is quiet: every task waits for something that is not there yet."""
-        await settle()
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:  # another backend of anyio
+            await anyio.wait_all_tasks_blocked()
+        else:
+            await settle()
 
     async def left_open(self) -> list[int]:
         """The numbers of the connections that are open once everything is quiet.
 
         Beside memory a client's hanging up takes its time to be heard.
         """
-        await settle()
+        await self.settle()
         return self.ledger.open_connections()
 
     def end_subscriptions(self, how: str) -> int:
@@ -263,6 +272,12 @@ class ScriptedServer:
         from pytest_mcp_conformance.server.ways.dial import ScriptedDial  # the ways import this module
 
         return ScriptedDial(self, principal)
+
+    def over(self, transport: str) -> AbstractAsyncContextManager[Callable[..., Dial]]:
+        """Another way in, for a URL or a command: an `async with` block that gives a `dial` of that way."""
+        from pytest_mcp_conformance.server.ways.dial import dials_over  # as above
+
+        return dials_over(self, transport)
 
     def open(self, sink: Sink, *, principal: str | None, headers: Mapping[str, str]) -> Connection:
         """Take a new connection.

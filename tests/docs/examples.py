@@ -32,7 +32,13 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 COMMENT = re.compile(r"<!-- (file|run|written|expect|folder)(?:: (.+?))? -->")
 FENCE = re.compile(r"(```+)\w*")
-PLUGINS = ("pytest_mcp_conformance.plugin", "anyio.pytest_plugin", "pytest_asyncio.plugin", "xdist.plugin")
+PLUGINS = (
+    "pytest_mcp_conformance.plugin",
+    "anyio.pytest_plugin",
+    "pytest_asyncio.plugin",
+    "xdist.plugin",
+    "syrupy",
+)
 SECONDS = 120
 
 

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from pytest_mcp_conformance import plugin
 from pytest_mcp_conformance.adapters import BUNDLED
 from pytest_mcp_conformance.contract import CLAIMS, EXCUSES, RULES, VERBS, Verdict
 from pytest_mcp_conformance.scenarios.claims import BY_CLAIM
@@ -49,6 +50,14 @@ def test_every_option_has_a_row():
     )
     named = [re.match(r"--[\w-]+", name)[0] for name in rows("options.md", "Command line")]
     assert named == re.findall(r"^  (--mcp-[\w-]+)", told.stdout, re.MULTILINE)
+
+
+def test_every_fixture_has_a_heading():
+    headings = re.findall(
+        r"^## `(\w+)`$", (REFERENCE / "fixtures.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    given = [name for name, value in vars(plugin).items() if isinstance(value, type(plugin.mcp_server))]
+    assert [name for name in headings if name != "mcp_adapter"] == given
 
 
 def test_every_claim_has_a_row_of_its_kind():

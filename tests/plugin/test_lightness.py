@@ -20,6 +20,7 @@ WATCHED = {
     "click",
     "rich",
     "msgspec",
+    "syrupy",
     "pytest_mcp_conformance",
     "mcp_conformance_reference",
 }

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.clock import Clock
-from pytest_mcp_conformance.contract import AdapterError, NotSpoken
+from pytest_mcp_conformance.contract import WAYS, AdapterError, NotSpoken, UsageError
 from pytest_mcp_conformance.server.ways.memory import memory_streams
-from pytest_mcp_conformance.server.ways.ways import Ways
+from pytest_mcp_conformance.server.ways.ways import Ways, not_installed
 
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.script import ScriptedServer
 
-__all__ = ["ScriptedDial"]
+__all__ = ["ScriptedDial", "dials_over"]
 
 
 class ScriptedDial:
@@ -148,3 +148,25 @@ class ScriptedDial:
             async with made as session:
                 await (session.discover() if era == "modern" else session.initialize())
                 yield session
+
+
+@asynccontextmanager
+async def dials_over(server: ScriptedServer, transport: str) -> AsyncIterator[Callable[..., ScriptedDial]]:
+    """What makes the dials of `server` over another way in, which is closed at the end of the block.
+
+    Raises:
+        UsageError: There is no such way in, or what it needs is not installed.
+    """
+    if transport not in WAYS:
+        raise UsageError(f"over({transport!r}): no way in is called that; write one of {', '.join(WAYS)}")
+    if missing := not_installed(transport):
+        raise UsageError(f"over({transport!r}): {missing}")
+    ways = Ways(transport)
+
+    def dial(principal: str | None = None) -> ScriptedDial:
+        return ScriptedDial(server, principal, ways=ways)
+
+    try:
+        yield dial
+    finally:
+        await ways.aclose()
