@@ -21,6 +21,7 @@ from pytest_mcp_conformance.scenarios import _player
 from pytest_mcp_conformance.server.ways import _pools, in_process, loopback
 from tests.plugin import stand_in
 from tests.plugin.helpers import declared, hook
+from tests.plugin.outer import forget_the_run_around
 
 assert active
 assert second
@@ -54,8 +55,7 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run pytest against the stand-in catalogue; with `-n` in a process of its own."""
     # Options from outside and the plugins of other libraries are no part of what is tested here; a process of
     # its own starts in half the time without them. On a CI machine pytest cuts no line of its short summary.
-    for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER"):
-        monkeypatch.delenv(name, raising=False)
+    forget_the_run_around(monkeypatch)
     monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=":")
 
     def run(*arguments: Any, flag: bool = True, alone: bool = False) -> pytest.RunResult:

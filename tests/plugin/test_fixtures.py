@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.plugin.outer import forget_the_run_around
+
 ROOT = Path(__file__).parents[2]
 PLUGINS = ("pytest_mcp_conformance.plugin", "anyio.pytest_plugin", "pytest_asyncio.plugin")
 LISTS = """
@@ -21,8 +23,7 @@ LISTS = """
 @pytest.fixture
 def own(pytester, monkeypatch):
     """Run tests of the user's own in a process of its own."""
-    for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER"):
-        monkeypatch.delenv(name, raising=False)
+    forget_the_run_around(monkeypatch)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=":")
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.plugin.outer import forget_the_run_around
+
 ROOT = Path(__file__).parents[2]
 KIT = ROOT / "pytest_mcp_conformance"
 HELPERS = """
@@ -33,8 +35,7 @@ CALL = "('tools/call', {'name': 'a', 'arguments': {'nonce': 'n'}})"
 @pytest.fixture
 def suite(pytester, monkeypatch):
     """Write tests into `test_own.py`, each with the frames that it sends, and run them with syrupy."""
-    for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER"):
-        monkeypatch.delenv(name, raising=False)
+    forget_the_run_around(monkeypatch)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=":")
     monkeypatch.setenv("COLUMNS", "200")
