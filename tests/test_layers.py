@@ -23,7 +23,9 @@ MAY_IMPORT = {
     "scenarios": {"contract", "elsewhere", "history", "clock", "server", "adapters"},
     "reports": {"contract", "history"},
     "plugin": {"contract", "history", "clock", "server", "adapters", "scenarios", "reports"},
-    "cli": {"contract", "scenarios", "reports"},
+    "recording": {"contract", "history"},
+    "cli": {"contract", "scenarios", "reports", "cli_record"},
+    "cli_record": {"contract", "recording"},
 }
 """A room, and the rooms that it may lean on."""
 

@@ -6,6 +6,7 @@ from pytest_mcp_conformance.history.digests import Digests
 from pytest_mcp_conformance.history.entry import FORMAT, KINDS, Entry, Footer, Header, Listed
 from pytest_mcp_conformance.history.errors import BrokenHistory, HistoryError, NotAHistory, UnknownFormat
 from pytest_mcp_conformance.history.event import Event
+from pytest_mcp_conformance.history.frames import frame_of, is_frame, kind_from_client, kind_from_server
 from pytest_mcp_conformance.history.lines import line_of, telling
 from pytest_mcp_conformance.history.plain import copied, jsonlike
 from pytest_mcp_conformance.history.reading import History
@@ -31,7 +32,11 @@ __all__ = [
     "Recorder",
     "UnknownFormat",
     "copied",
+    "frame_of",
+    "is_frame",
     "jsonlike",
+    "kind_from_client",
+    "kind_from_server",
     "line_of",
     "schema",
     "telling",
