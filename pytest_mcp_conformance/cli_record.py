@@ -65,7 +65,8 @@ def _record_stdio(command: tuple[str, ...], to: Path) -> None:
 
 
 def _record_http(url: str, port: int, to: Path) -> None:
-    from pytest_mcp_conformance.recording.http import HttpRecorder, upstream_of
+    from pytest_mcp_conformance.recording.http import HttpRecorder
+    from pytest_mcp_conformance.recording.upstream import upstream_of
 
     try:
         upstream = upstream_of(url)

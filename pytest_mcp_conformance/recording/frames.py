@@ -9,12 +9,11 @@ from typing import Any, Literal
 from pytest_mcp_conformance.history import is_frame, kind_from_client, kind_from_server
 from pytest_mcp_conformance.recording.record import Record
 
-__all__ = ["LONGEST", "Frames", "Lines", "frames_of"]
+__all__ = ["LONGEST", "Frames", "Side", "frames_of", "remember"]
 
 LONGEST = 64 * 1024 * 1024
 """Bytes of a message that are read; what is longer is passed on all the same, and recorded as no frame."""
 
-_MOST_OPEN = 100_000
 _MOST_SEEN = 100_000
 _HOW = {
     "client": "by the client",
@@ -51,6 +50,7 @@ class Frames:
         self.asked: dict[Any, str] = {}
         self._requested: dict[Any, str] = {}
         self._used: dict[Any, None] = {}
+        self._events: dict[bytes, None] = {}
         self._record = record
         self._event("opened", headers=headers)
 
@@ -88,8 +88,8 @@ class Frames:
         kind, number = kind_from_client(frame), frame.get("id")
         method = frame.get("method") or self._requested.pop(number, "")
         if kind == "asked":
-            _remember(self.asked, number, method, _MOST_OPEN)
-            _remember(self._used, number, None, _MOST_SEEN)
+            remember(self.asked, number, method)
+            remember(self._used, number, None)
         whoever = principal if principal is not None else self.principal
         self._event(kind, frame, id=number, method=method, headers=headers, principal=whoever)
 
@@ -98,11 +98,11 @@ class Frames:
         kind, number = kind_from_server(frame), frame.get("id")
         method = frame.get("method") or self.asked.pop(number, "")
         if kind == "requested":
-            _remember(self._requested, number, method, _MOST_OPEN)
+            remember(self._requested, number, method)
         self._event(kind, frame, id=number, method=method, headers=headers)
 
     def refused(self, number: Any, headers: Mapping[str, str] = _NO_HEADERS) -> None:
-        """Take an error that is none of JSON-RPC, for the request with this id; nothing where it has ended."""
+        """Take an error that is none of JSON-RPC for a request; nothing where it has ended."""
         if number in self.asked:
             self._event("failed", id=number, method=self.asked.pop(number), headers=headers)
 
@@ -113,58 +113,24 @@ class Frames:
             frame = {"jsonrpc": "2.0", "method": method, "params": {"requestId": number}}
             self._event("told", frame, method=method)
 
+    def is_again(self, event: bytes) -> bool:
+        """Whether an event of a stream, by its id, was there before."""
+        known = event in self._events
+        remember(self._events, event, None)
+        return known
+
     def close(self, how: Literal["client", "server", "broken", ""]) -> None:
         """Write that it was closed, and by whom; empty where only the recording ends. Once."""
         if self.open:
             self._event("closed", text=_HOW[how])
             self.open = False
+            for known in (self.asked, self._requested, self._used, self._events):
+                known.clear()
 
     def _event(self, kind: str, frame: Mapping[str, Any] = _NO_HEADERS, **fields: Any) -> None:
         if self.open:
             known = {"principal": self.principal, **fields}
             self._record.event(kind, connection=self.number, message=frame, **known)
-
-
-class Lines:
-    """Takes bytes as they come, and hands whole lines to a connection.
-
-    Args:
-        frames: The connection.
-        by: Whose bytes they are.
-        longest: Bytes of a line that are kept.
-    """
-
-    def __init__(self, frames: Frames, by: Side, longest: int = LONGEST) -> None:
-        self._frames = frames
-        self._by: Side = by
-        self._longest = longest
-        self._rest = bytearray()
-        self._skips = False
-
-    def feed(self, piece: bytes) -> None:
-        """Take the next bytes."""
-        *lines, rest = piece.split(b"\n")
-        for line in lines:
-            self._add(line)
-            self.end()
-        self._add(rest)
-
-    def end(self) -> None:
-        """Take it that the line ends here."""
-        line, self._rest = bytes(self._rest), bytearray()
-        if self._skips:
-            self._skips = False
-            self._frames.garbled(self._by)
-        elif line.strip():
-            self._frames.said(self._by, line)
-
-    def _add(self, part: bytes) -> None:
-        if self._skips:
-            return
-        self._rest += part
-        if len(self._rest) > self._longest:
-            self._rest = bytearray()
-            self._skips = True
 
 
 def frames_of(text: bytes) -> Iterator[dict[str, Any] | None]:
@@ -185,7 +151,8 @@ def _is_whole(value: Any) -> bool:
     return is_frame(value) and not _PARTS.isdisjoint(value)
 
 
-def _remember(known: dict[Any, Any], key: Any, value: Any, most: int) -> None:
+def remember(known: dict[Any, Any], key: Any, value: Any, most: int = _MOST_SEEN) -> None:
+    """Add to what is known, and forget the oldest where it is too much."""
     known[key] = value
     if len(known) > most:
         del known[next(iter(known))]

@@ -17,7 +17,8 @@ from types import FrameType
 from typing import IO, Literal
 
 from pytest_mcp_conformance.contract import ConformanceError
-from pytest_mcp_conformance.recording.frames import LONGEST, Frames, Lines
+from pytest_mcp_conformance.recording.frames import LONGEST, Frames
+from pytest_mcp_conformance.recording.lines import lines_of
 from pytest_mcp_conformance.recording.record import Record
 
 __all__ = ["NotStarted", "record_stdio"]
@@ -90,7 +91,7 @@ class _Between:
         return code
 
     def _hear_the_client(self) -> None:
-        lines = Lines(self._frames, "client", self._longest)
+        lines = lines_of(self._frames, "client", self._longest)
         while piece := _read(0):
             lines.feed(piece)
             if not _written(self._to_server.fileno(), piece):
@@ -100,15 +101,13 @@ class _Between:
         self._by_client = True
         with suppress(OSError):
             self._to_server.close()
-        for way in (self._child.terminate, self._child.kill):
-            try:
-                self._child.wait(self._grace)
-                return
-            except subprocess.TimeoutExpired:
-                way()
+        if not self._ends():
+            self._child.terminate()
+        if not self._ends():
+            self._child.kill()
 
     def _hear_the_server(self) -> None:
-        lines = Lines(self._frames, "server", self._longest)
+        lines = lines_of(self._frames, "server", self._longest)
         while piece := _read(self._from_server.fileno()):
             lines.feed(piece)
             self._passing = True
@@ -128,6 +127,11 @@ class _Between:
         while speaking.is_alive() and (self._passing or passed != self._passed):
             passed = self._passed
             speaking.join(self._grace)
+
+    def _ends(self) -> bool:
+        with suppress(subprocess.TimeoutExpired):
+            self._child.wait(self._grace)
+        return self._child.returncode is not None
 
     def _closed_by(self) -> Literal["client", "server"]:
         return "client" if self._by_client else "server"

@@ -1,17 +1,30 @@
-"""The recorder as a process of its own, as clients start it, and servers of a few lines to stand behind it."""
+"""The recorder as a process of its own, as clients start it, and servers to stand behind it."""
 
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_mcp_conformance.history import Entry, History
 
-__all__ = ["PROGRAM", "ROOT", "environment", "python", "read", "recorder", "running"]
+__all__ = [
+    "PROGRAM",
+    "ROOT",
+    "environment",
+    "free_port",
+    "listening",
+    "python",
+    "read",
+    "recorded_http",
+    "recorder",
+    "running",
+]
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-c", "from pytest_mcp_conformance.cli import main; main()"]
@@ -58,3 +71,35 @@ def read(path: Path) -> tuple[History, list[Entry]]:
     """A history and its entries."""
     history = History.load(path)
     return history, [*history]
+
+
+@contextmanager
+def listening(command: list[str], sign: bytes = b"Uvicorn running on", **environ: str) -> Iterator[None]:
+    """A server over HTTP, once it has said on stderr that it listens; what it says later is read and left."""
+    with running(command, **environ) as child:
+        for line in child.stderr:
+            if sign in line:
+                break
+        else:
+            raise AssertionError("the server has ended")
+        threading.Thread(target=child.stderr.read, daemon=True).start()
+        yield
+
+
+@contextmanager
+def recorded_http(path: Path, url: str) -> Iterator[str]:
+    """The recorder before a server over HTTP: the address for clients. On leaving its file is finished."""
+    with running([*PROGRAM, "record", "--to", str(path), "--url", url, "--port", "0"]) as child:
+        told = child.stdout.readline().decode()
+        assert "is recorded to" in told, child.stderr.read().decode()
+        yield told.split()[0]
+        child.terminate()
+        child.wait(PATIENCE)
+        assert child.returncode == 0, child.stderr.read().decode()
+
+
+def free_port() -> int:
+    """A port that nobody has now."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]

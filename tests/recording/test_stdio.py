@@ -207,7 +207,8 @@ def test_a_server_that_does_not_end_is_ended(tmp_path):
     )
     script = (
         "import pathlib, sys; from pytest_mcp_conformance.recording import Record, record_stdio\n"
-        "print(record_stdio(sys.argv[2:], Record(pathlib.Path(sys.argv[1]), 'x'), grace=0.1), file=sys.stderr)"
+        "record = Record(pathlib.Path(sys.argv[1]), 'x')\n"
+        "print(record_stdio(sys.argv[2:], record, grace=0.1), file=sys.stderr)"
     )
     with running([sys.executable, "-c", script, str(path), *python(deaf)]) as child:
         assert child.stdout.readline() == b"deaf\n"
