@@ -25,7 +25,8 @@ _SUFFIX = ".history.jsonl"
     type=click.Path(path_type=Path),
     default=Path(),
     metavar="FILE",
-    help="Write the history there; in a folder, by default this one, each run has a file of its own.",
+    help="Write the history there. In a folder, a name without a suffix, each run has a file of its own; "
+    "by default in this one.",
 )
 @click.option("--url", help="Record what is said to the MCP server at this address, over HTTP.")
 @click.option(
@@ -80,8 +81,11 @@ def _record_http(url: str, port: int, to: Path) -> None:
 
 
 def _opened(to: Path, name: str) -> Record:
-    path = to / f"{strftime('%Y%m%d-%H%M%S')}-{os.getpid()}{_SUFFIX}" if to.is_dir() else to
+    path = to
     try:
+        if to.is_dir() or not (to.suffix or to.exists()):
+            to.mkdir(exist_ok=True)
+            path = to / f"{strftime('%Y%m%d-%H%M%S')}-{os.getpid()}{_SUFFIX}"
         return Record(path, name)
     except OSError as error:
         raise click.ClickException(

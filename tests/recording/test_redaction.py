@@ -95,7 +95,8 @@ def test_over_http(tmp_path, carrier):
                 one.getresponse().read()
 
         session = {"Mcp-Session-Id": TOKEN}
-        answers = b"".join(event(frame, TOKEN) for frame in framed(ANSWERED))
+        events = enumerate(framed(ANSWERED))
+        answers = b"".join(event(frame, f"{TOKEN}-{number}") for number, frame in events)
         first, *rest = framed(SAID)
         ask("POST", json.dumps(first), gives(200, framed(ANSWERED)[0], X_Key=TOKEN, **session))
         for frame in rest:

@@ -241,10 +241,11 @@ def test_what_cannot_be_recorded_is_one_clear_error(tmp_path, arguments, told):
     assert "Traceback" not in done.stderr
 
 
-def test_in_a_folder_each_run_has_a_file_of_its_own(tmp_path):
+@pytest.mark.parametrize("name", [".", "not-there-yet"])
+def test_in_a_folder_each_run_has_a_file_of_its_own(tmp_path, name):
     for _ in range(2):
-        through(tmp_path, python(ANSWERS), line(LISTS))
-    written = [*tmp_path.glob("*.history.jsonl")]
+        through(tmp_path / name, python(ANSWERS), line(LISTS))
+    written = [*(tmp_path / name).glob("*.history.jsonl")]
     assert [kinds(read(path)[1])[1] for path in written] == ["asked", "asked"]
 
 
