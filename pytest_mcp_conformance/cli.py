@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pytest_mcp_conformance.cli_convert import convert
 from pytest_mcp_conformance.cli_record import record
 from pytest_mcp_conformance.contract import AREAS, Rule, UsageError, select_rules
 from pytest_mcp_conformance.reports.text import source_of
@@ -25,6 +26,7 @@ def main() -> None:
     """Conformance of MCP client wrappers. Wrappers are judged by `pytest --mcp-conformance`."""
 
 
+main.add_command(convert)
 main.add_command(record)
 
 

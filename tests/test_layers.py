@@ -24,7 +24,8 @@ MAY_IMPORT = {
     "reports": {"contract", "history"},
     "plugin": {"contract", "history", "clock", "server", "adapters", "scenarios", "reports"},
     "recording": {"contract", "history"},
-    "cli": {"contract", "scenarios", "reports", "cli_record"},
+    "cli": {"contract", "scenarios", "reports", "cli_convert", "cli_record"},
+    "cli_convert": {"contract", "recording"},
     "cli_record": {"contract", "recording"},
 }
 """A room, and the rooms that it may lean on."""

@@ -32,8 +32,9 @@ PATIENCE = 60  # real seconds in which something goes wrong, and nobody waits ot
 
 
 def environment(**more: str) -> dict[str, str]:
-    """What a child needs to find the kit; nothing else of this process's path."""
-    return {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'reference'}", **more}
+    """What a child needs to find the kit."""
+    path = [str(ROOT), str(ROOT / "reference"), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path)), **more}
 
 
 def python(code: str, *arguments: str) -> list[str]:
