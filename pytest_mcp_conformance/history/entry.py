@@ -138,7 +138,10 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_un
         ""
     )
     principal: Annotated[
-        str, _told("Whoever the credentials stand for: a name of the kit's or of a test's")
+        str,
+        _told(
+            "Whoever the credentials stand for: a name of the kit's or a test's; an ordinal in what was recorded"
+        ),
     ] = ""
     id: Annotated[
         int | float | str | None,

@@ -63,9 +63,9 @@ class Exchange:
             self.connection.close("client")
 
     @property
-    def streams(self) -> bool:
-        """Whether the response is a stream of events, each of which is to be passed on at once."""
-        return self._events is not None
+    def waits(self) -> bool:
+        """Whether the last piece of the response is to wait until its end was taken: it is no stream."""
+        return self._events is None
 
     def feed(self, piece: bytes) -> None:
         """Take the next bytes of the response."""

@@ -95,7 +95,8 @@ class HttpRecorder:
                 loop.add_signal_handler(number, setattr, server, "should_exit", True)
         limits = http.Limits(max_connections=None, max_keepalive_connections=20)
         self._http = http
-        async with http.AsyncClient(timeout=None, limits=limits) as self._client:
+        far = self._upstream.is_far  # what is on this machine needs no proxy in between
+        async with http.AsyncClient(timeout=None, limits=limits, trust_env=far) as self._client:
             serving = loop.create_task(server.serve(sockets=[listening]))
             listening.listen()
             ready(self.url)
@@ -141,7 +142,7 @@ class HttpRecorder:
             await _respond(send, 502, f"Bad Gateway: {self._upstream.host} gives no answer ({why})")
             return
         try:
-            fields = [(name.lower(), value) for name, value in reply.headers.multi_items()]
+            fields = fields_of(reply.headers.raw)
             if exchange is not None:
                 exchange.begins(reply.status_code, joined(fields))
             await send(_start(reply.status_code, without_hops(fields, {"content-length"})))
@@ -176,13 +177,13 @@ class HttpRecorder:
 
 
 async def _pass_body(reply: Any, exchange: Exchange | None, send: Send) -> None:
-    """Pass a body on; the last piece of one that is no stream waits until the message in it is recorded."""
+    """Pass a body on; the last piece of one that is no stream waits until its message is recorded."""
     waiting = b""
     async for piece in reply.aiter_raw():
         if exchange is not None:
             exchange.feed(piece)
-        at_once = exchange is not None and exchange.streams
-        now, waiting = (piece, b"") if at_once else (waiting, piece)
+        held_back = exchange is not None and exchange.waits
+        now, waiting = (waiting, piece) if held_back else (piece, b"")
         if now:
             await send({"type": "http.response.body", "body": now, "more_body": True})
     if exchange is not None:

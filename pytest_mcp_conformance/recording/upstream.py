@@ -9,6 +9,8 @@ from pytest_mcp_conformance.contract import UsageError
 
 __all__ = ["Upstream", "upstream_of"]
 
+_NEAR = frozenset({"localhost", "127.0.0.1", "::1"})
+
 
 @dataclass(frozen=True)
 class Upstream:
@@ -20,6 +22,7 @@ class Upstream:
         query: What its address has after `?`.
         host: The host alone, in which there is no secret.
         site: Scheme and host, as a browser names an origin.
+        is_far: False for a server on this machine.
     """
 
     origin: str
@@ -27,6 +30,7 @@ class Upstream:
     query: str
     host: str
     site: str
+    is_far: bool
 
 
 def upstream_of(url: str) -> Upstream:
@@ -43,6 +47,7 @@ def upstream_of(url: str) -> Upstream:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not host:
         raise UsageError("--url: no address of HTTP; write it as https://example.com/mcp")
-    shown = f"{host}:{port}" if port else host
+    named = f"[{host}]" if ":" in host else host
+    shown = f"{named}:{port}" if port else named
     origin, site = f"{parts.scheme}://{parts.netloc}", f"{parts.scheme}://{shown}"
-    return Upstream(origin, parts.path or "/", parts.query, shown, site)
+    return Upstream(origin, parts.path or "/", parts.query, shown, site, host not in _NEAR)
