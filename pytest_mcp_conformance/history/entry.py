@@ -139,9 +139,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_un
     )
     principal: Annotated[
         str,
-        _told(
-            "Whoever the credentials stand for: a name of the kit's or a test's; an ordinal in what was recorded"
-        ),
+        _told("Whoever the credentials stand for: a name of the kit's or a test's, or an ordinal"),
     ] = ""
     id: Annotated[
         int | float | str | None,

@@ -145,8 +145,8 @@ class HttpRecorder:
             fields = fields_of(reply.headers.raw)
             if exchange is not None:
                 exchange.begins(reply.status_code, joined(fields))
-            await send(_start(reply.status_code, without_hops(fields, {"content-length"})))
-            await _pass_body(reply, exchange, send)
+            start = _start(reply.status_code, without_hops(fields, {"content-length"}))
+            await _pass_body(reply, exchange, start, send)
         except self._http.HTTPError:  # uvicorn cuts the response off, as the server has done
             return
         finally:
@@ -176,19 +176,22 @@ class HttpRecorder:
         return None
 
 
-async def _pass_body(reply: Any, exchange: Exchange | None, send: Send) -> None:
-    """Pass a body on; the last piece of one that is no stream waits until its message is recorded."""
-    waiting = b""
+async def _pass_body(reply: Any, exchange: Exchange | None, start: Event, send: Send) -> None:
+    """Pass a response on; the last piece of one that is no stream waits until its message is recorded."""
+    held_back = exchange is not None and exchange.waits
+    waiting = [start]
+    if not held_back:
+        await send(waiting.pop())
     async for piece in reply.aiter_raw():
         if exchange is not None:
             exchange.feed(piece)
-        held_back = exchange is not None and exchange.waits
-        now, waiting = (waiting, piece) if held_back else (piece, b"")
-        if now:
-            await send({"type": "http.response.body", "body": now, "more_body": True})
+        waiting.append({"type": "http.response.body", "body": piece, "more_body": True})
+        while len(waiting) > held_back:
+            await send(waiting.pop(0))
     if exchange is not None:
         exchange.ends()
-    await send({"type": "http.response.body", "body": waiting})
+    for event in (*waiting, {"type": "http.response.body", "body": b""}):
+        await send(event)
 
 
 async def _body_of(receive: Callable[[], Awaitable[Event]]) -> bytes | None:

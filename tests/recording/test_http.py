@@ -251,10 +251,11 @@ def test_an_error_that_names_no_request_is_that_of_the_request(place, asks, numb
     assert [(entry.id, entry.code) for entry in failed] == [(f"of-{number}", -32600)]
 
 
-def test_a_session_that_the_server_does_not_know_any_more_is_closed_by_it(place, asks):
-    place[0].plays += [gives(404, b"Not Found", "text/plain")]
+@pytest.mark.parametrize("body", [b"Not Found", b""])
+def test_a_session_that_the_server_does_not_know_any_more_is_closed_by_it(place, asks, body):
+    place[0].plays += [gives(404, body, "text/plain")]
     with recorded_in(place) as entries:
-        asks(Mcp_Session_Id="forgotten")
+        asks(Mcp_Session_Id=f"forgotten {len(body)}")
     assert [entry.kind for entry in entries] == ["opened", "asked", "failed", "closed"]
     assert entries[-1].how == "server"
 
