@@ -186,7 +186,7 @@ async def _pass_body(reply: Any, exchange: Exchange | None, start: Event, send: 
         if exchange is not None:
             exchange.feed(piece)
         waiting.append({"type": "http.response.body", "body": piece, "more_body": True})
-        while len(waiting) > held_back:
+        while len(waiting) > (1 if held_back else 0):
             await send(waiting.pop(0))
     if exchange is not None:
         exchange.ends()
