@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.examples import DOCS, ROOT
-from tests.recording.running import read
+from tests.recording.running import free_port, listening, read, recorded_http
 
 PAGE = (DOCS / "how-to" / "record-any-client.md").read_text(encoding="utf-8")
 SECTION = PAGE.split("\n## From TypeScript, for example\n")[1].split("\n## ")[0]
@@ -86,6 +86,43 @@ def test_a_client_of_the_typescript_sdk_is_recorded_as_the_page_says(folder):
     assert shown == blocks("text")[0].splitlines()
     asked = {entry.id for entry in entries if entry.kind == "asked"}
     assert asked == {entry.id for entry in entries if entry.kind == "answered"}
+
+
+RESTOCKS = """\
+await client.callTool({ name: "restock", arguments: {} });
+await changed;
+"""
+RESTOCKS_UNTIL_HEARD = """\
+let heard = false;
+changed.then(() => (heard = true));
+while (!heard) await client.callTool({ name: "restock", arguments: {} });
+"""
+OVER_HTTP = {
+    "StdioClientTransport({ command, args })": "T(new URL(command))",
+    "{ StdioClientTransport }": "{ StreamableHTTPClientTransport as T }",
+    "stdio.js": "streamableHttp.js",
+    RESTOCKS: RESTOCKS_UNTIL_HEARD,  # the stream that carries notices opens beside the first calls
+}
+
+
+def test_the_same_client_is_recorded_over_http(folder):
+    port, path = free_port(), folder / "http.history.jsonl"
+    script = blocks("js")[0]
+    for word, other in OVER_HTTP.items():
+        assert script.count(word) == 1
+        script = script.replace(word, other)
+    (folder / "http.mjs").write_text(script, encoding="utf-8")
+    shop = [sys.executable, str(Path(__file__).parent / "shop.py"), str(port)]
+    with listening(shop), recorded_http(path, f"http://127.0.0.1:{port}/mcp") as url:
+        code, out, told = ran(f"node http.mjs {url}", folder)
+    assert (code, out) == (0, "2 3 3\n"), told
+    entries = read(path)[1]
+    asked = [entry.tool or entry.method for entry in entries if entry.kind == "asked"]
+    assert [*dict.fromkeys(asked)] == ["initialize", "tools/list", "price", "restock"]
+    assert (asked[-1], asked.count("tools/list")) == ("tools/list", 2)
+    assert {entry.list for entry in entries if entry.kind == "noticed"} == {"tools"}
+    ids = [[entry.id for entry in entries if entry.kind == kind] for kind in ("asked", "answered")]
+    assert (ids[0], {entry.connection for entry in entries}) == (ids[1], {1})
 
 
 def test_the_checker_finds_nothing_wrong_with_it(folder):
