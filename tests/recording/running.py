@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -17,7 +16,6 @@ __all__ = [
     "PROGRAM",
     "ROOT",
     "environment",
-    "free_port",
     "listening",
     "python",
     "read",
@@ -75,16 +73,18 @@ def read(path: Path) -> tuple[History, list[Entry]]:
 
 
 @contextmanager
-def listening(command: list[str], sign: bytes = b"Uvicorn running on", **environ: str) -> Iterator[None]:
-    """A server over HTTP, once it has said on stderr that it listens; what it says later is read and left."""
-    with running(command, **environ) as child:
+def listening() -> Iterator[str]:
+    """The shop over HTTP: its address, once it has said on stderr that it listens."""
+    shop = [sys.executable, str(Path(__file__).parent / "shop.py"), "http"]
+    with running(shop) as child:
+        port = b""
         for line in child.stderr:
-            if sign in line:
+            if b"Uvicorn running on" in line:
+                port = line.partition(b"127.0.0.1:")[2].split()[0]
                 break
-        else:
-            raise AssertionError("the server has ended")
+        assert port.isdigit(), "the shop has ended before it listened"
         threading.Thread(target=child.stderr.read, daemon=True).start()
-        yield
+        yield f"http://127.0.0.1:{port.decode()}/mcp"
 
 
 @contextmanager
@@ -97,10 +97,3 @@ def recorded_http(path: Path, url: str) -> Iterator[str]:
         child.terminate()
         child.wait(PATIENCE)
         assert child.returncode == 0, child.stderr.read().decode()
-
-
-def free_port() -> int:
-    """A port that nobody has now."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]

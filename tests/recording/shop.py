@@ -1,4 +1,4 @@
-"""A real server of the SDK's own, of either major, that changes its tools: `python shop.py [PORT]`."""
+"""A real server of the SDK's own, of either major, that changes its tools: `python shop.py [http]`."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ async def restock(context: Context) -> str:  # type: ignore[type-arg]
     return "restocked"
 
 
-def serve(port: int) -> None:
-    """Serve over HTTP; 127.0.0.1:PORT/mcp."""
-    more: dict[str, Any] = {"port": port}
-    if hasattr(shop, "settings") and hasattr(shop.settings, "port"):
-        shop.settings.port = port
+def serve() -> None:
+    """Serve over HTTP, on a port that is free."""
+    more: dict[str, Any] = {"port": 0}
+    if hasattr(shop, "settings") and hasattr(shop.settings, "port"):  # mcp 1.x
+        shop.settings.port = 0
         more = {}
     shop.run("streamable-http", **more)
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1])) if len(sys.argv) > 1 else shop.run("stdio")
+    serve() if "http" in sys.argv else shop.run("stdio")

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.recording.running import PATIENCE, free_port, listening, read, recorded_http, recorder
+from tests.recording.running import PATIENCE, listening, read, recorded_http, recorder
 from tests.server import http_clients, stdio_clients
 
 SHOP = [sys.executable, str(Path(__file__).parent / "shop.py")]
@@ -79,16 +79,14 @@ def test_a_session_over_stdio_is_recorded_as_it_was(tmp_path, era):
 @pytest.fixture(scope="module")
 def shop():
     """The address of a shop; every test of this module goes to it, so it may have all its tools."""
-    port = free_port()
-    with listening([*SHOP, str(port)]):
-        yield f"http://127.0.0.1:{port}/mcp"
+    with listening() as url:
+        yield url
 
 
 @pytest.fixture
 def new_shop():
-    port = free_port()
-    with listening([*SHOP, str(port)]):
-        yield f"http://127.0.0.1:{port}/mcp"
+    with listening() as url:
+        yield url
 
 
 @pytest.mark.parametrize("era", http_clients.ERAS)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.examples import DOCS, ROOT
-from tests.recording.running import free_port, listening, read, recorded_http
+from tests.recording.running import listening, read, recorded_http
 
 PAGE = (DOCS / "how-to" / "record-any-client.md").read_text(encoding="utf-8")
 SECTION = PAGE.split("\n## From TypeScript, for example\n")[1].split("\n## ")[0]
@@ -106,14 +106,13 @@ OVER_HTTP = {
 
 
 def test_the_same_client_is_recorded_over_http(folder):
-    port, path = free_port(), folder / "http.history.jsonl"
+    path = folder / "http.history.jsonl"
     script = blocks("js")[0]
     for word, other in OVER_HTTP.items():
         assert script.count(word) == 1
         script = script.replace(word, other)
     (folder / "http.mjs").write_text(script, encoding="utf-8")
-    shop = [sys.executable, str(Path(__file__).parent / "shop.py"), str(port)]
-    with listening(shop), recorded_http(path, f"http://127.0.0.1:{port}/mcp") as url:
+    with listening() as shop, recorded_http(path, shop) as url:
         code, out, told = ran(f"node http.mjs {url}", folder)
     assert (code, out) == (0, "2 3 3\n"), told
     entries = read(path)[1]
