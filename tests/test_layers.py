@@ -24,7 +24,8 @@ MAY_IMPORT = {
     "scenarios": {"contract", "elsewhere", "history", "clock", "server", "adapters"},
     "reports": {"contract", "history"},
     "plugin": {"contract", "history", "clock", "server", "adapters", "scenarios", "reports", "snapshots"},
-    "cli": {"contract", "history", "scenarios", "reports"},
+    "recording": {"contract", "history"},
+    "cli": {"contract", "history", "recording", "scenarios", "reports"},
 }
 """A room, and the rooms that it may lean on."""
 

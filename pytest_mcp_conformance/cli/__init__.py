@@ -8,7 +8,9 @@ import click
 
 from pytest_mcp_conformance.cli.check import check
 from pytest_mcp_conformance.cli.contract import matrix, rules
+from pytest_mcp_conformance.cli.convert import convert
 from pytest_mcp_conformance.cli.diff import diff
+from pytest_mcp_conformance.cli.record import record
 from pytest_mcp_conformance.cli.show import show
 
 __all__ = ["main"]
@@ -23,5 +25,5 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a letter that the terminal lacks ends no command
 
 
-for command in (check, diff, matrix, rules, show):
+for command in (check, convert, diff, matrix, record, rules, show):
     main.add_command(command)

@@ -8,6 +8,7 @@ from pytest_mcp_conformance.history.errors import BrokenHistory, HistoryError, N
 from pytest_mcp_conformance.history.event import Event
 from pytest_mcp_conformance.history.explaining import Explanation, explain, explain_all
 from pytest_mcp_conformance.history.finding import Finding
+from pytest_mcp_conformance.history.frames import frame_of, is_frame, kind_from_client, kind_from_server
 from pytest_mcp_conformance.history.lines import line_of, telling
 from pytest_mcp_conformance.history.live import LiveHistory
 from pytest_mcp_conformance.history.normal import normal_lines
@@ -40,7 +41,11 @@ __all__ = [
     "copied",
     "explain",
     "explain_all",
+    "frame_of",
+    "is_frame",
     "jsonlike",
+    "kind_from_client",
+    "kind_from_server",
     "line_of",
     "normal_lines",
     "schema",

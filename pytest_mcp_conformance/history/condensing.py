@@ -49,6 +49,7 @@ _HOW = {
     "by the client": "client",
     "dropped by the server": "server",
     "dropped, for its transport broke": "broken",
+    "not a frame of the server": "server",
 }
 _SHORT_ID = re.compile(r"[\w.:-]{1,64}", re.ASCII)
 _LONGEST_NAME = 128
@@ -77,6 +78,7 @@ class Condenser:
             "failed": self._failure,
             "replied": lambda event: {"ok": "error" not in event.message},
             "closed": lambda event: {"how": _how(event.text)},
+            "garbled": lambda event: {"how": _how(event.text) or "client"},
             "changed": lambda event: {"list": "tools"},
         }
 

@@ -21,14 +21,14 @@ WIRE = {
     "closed": "a connection was closed, `how`",
     "asked": "a request of the client",
     "answered": "a result of the server",
-    "failed": "a JSON-RPC error of the server",
+    "failed": "a JSON-RPC error of the server; without a `code` an error of HTTP, or one without a code",
     "told": "a notification of the client",
     "noticed": "a notification of the server",
     "listened": "the server has granted a subscription: from here on it sends notices on it",
     "cancelled": "a request was cancelled, `how`: by the client or by the server",
     "requested": "a request of the server",
     "replied": "the client's answer to a request of the server",
-    "garbled": "a line of the client that is no frame",
+    "garbled": "a line that is no frame, `how`: of the client or of the server",
     "astray": "a request to an address that no server has, or an attempt to reach another host",
 }
 SCRIPT = {"changed": "the scripted server lists something else from here on"}
@@ -138,7 +138,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_un
         ""
     )
     principal: Annotated[
-        str, _told("Whoever the credentials stand for: a name of the kit's or of a test's")
+        str,
+        _told("Whoever the credentials stand for: a name of the kit's or a test's, or an ordinal"),
     ] = ""
     id: Annotated[
         int | float | str | None,
@@ -184,7 +185,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_un
     version: Annotated[str, _told("The protocol version in a handshake, asked for or answered")] = ""
     how: Annotated[
         Literal["", "client", "server", "broken"],
-        _told("Who closed or cancelled; `broken` for a transport that broke"),
+        _told("Who closed, cancelled or wrote what is no frame; `broken` for a transport that broke"),
     ] = ""
     headers: Annotated[
         dict[str, str],

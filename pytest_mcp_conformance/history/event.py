@@ -17,7 +17,7 @@ class Event:
         n: Its number; events are numbered in the order in which they happened, from 1.
         at: Seconds on the scenario's clock.
         kind: At the wire `opened`, `closed`, `asked` (a request of the client), `told` (a notification of the
-            client), `replied` (an answer of the client), `garbled` (a line of the client that is no frame),
+            client), `replied` (an answer of the client), `garbled` (a line that is no frame),
             `answered`, `failed`, `noticed`, `requested` (a request of the server), `astray` (a request to an
             address that no server has, or an attempt to reach another host); of the script `changed`; at the
             wrapper what `history.entry` names.
@@ -28,7 +28,7 @@ class Event:
         message: The frame, a copy.
         headers: The headers that came with it.
         text: For people. What happened at the wrapper without one is not told in a failure text.
-        generation: How many times the script has changed its tools.
+        generation: How many times the script has changed its tools; `None` where there is no script.
         server: The name of the server, where a history has several.
         who: The number of the holder, from 1; 0 for what happened at the wire.
         op: The number of the verb that it is about, from 1: what begins and what ends have the same one.
@@ -45,7 +45,7 @@ class Event:
     message: Mapping[str, Any] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     text: str = ""
-    generation: int = 0
+    generation: int | None = 0
     server: str = ""
     who: int = 0
     op: int = 0

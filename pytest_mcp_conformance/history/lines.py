@@ -56,7 +56,8 @@ def _what(event: Event) -> str:
             extra = f" {event.params.get('name')} {_brief(event.arguments)}"
         elif "cursor" in event.params:
             extra = f" cursor={_brief(event.params['cursor'])}"
-        return f"{name}{extra} (generation {event.generation})"
+        when = "" if event.generation is None else f" (generation {event.generation})"
+        return f"{name}{extra}{when}"
     if event.kind == "answered":
         return f"{name} {_result(event.message.get('result'))}"
     if event.kind == "failed":

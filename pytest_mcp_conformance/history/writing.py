@@ -54,8 +54,13 @@ class HistoryWriter:
     def write(self, event: Event) -> None:
         """Write one event; nothing once the file is closed."""
         if not self._file.closed:
+            self.write_entry(self._condenser.entry(event))
+
+    def write_entry(self, entry: Entry) -> None:
+        """Write what was condensed before, or comes from elsewhere; nothing once the file is closed."""
+        if not self._file.closed:
             self._events += 1
-            self._put(self._condenser.entry(event))
+            self._put(entry)
 
     def close(self, *, finished: bool = True) -> None:
         """End the file, with a footer where it is finished. A second time is nothing."""

@@ -7,7 +7,7 @@ from functools import partial
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
-from pytest_mcp_conformance.history import Event, copied
+from pytest_mcp_conformance.history import Event, copied, kind_from_client, kind_from_server
 from pytest_mcp_conformance.server.eras import SUBSCRIPTION
 from pytest_mcp_conformance.server.faults import Fault
 
@@ -81,7 +81,7 @@ class Connection:
             return
         message = copied(message)
         method = message.get("method") or ""
-        kind = "replied" if not method else "asked" if "id" in message else "told"
+        kind = kind_from_client(message)
         event = self._record(
             kind,
             message,
@@ -121,11 +121,7 @@ class Connection:
         if not self.open:
             return
         method = message.get("method") or self._asked.get(message.get("id"), "")
-        if "method" in message:
-            kind = "requested" if "id" in message else "noticed"
-        else:
-            kind = "failed" if "error" in message else "answered"
-        self._record(kind, message, id=message.get("id"), method=method)
+        self._record(kind_from_server(message), message, id=message.get("id"), method=method)
         self._sink(copied(message), related)
 
     def subscribe(self, request: Event) -> None:
