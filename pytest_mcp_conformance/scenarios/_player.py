@@ -20,6 +20,7 @@ from pytest_mcp_conformance.contract import (
 )
 from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.history import Event
+from pytest_mcp_conformance.history.redacting import Secrets
 from pytest_mcp_conformance.scenarios import claims as probes
 from pytest_mcp_conformance.scenarios._leaks import watched, with_what_was_left
 from pytest_mcp_conformance.scenarios._meeting import FIRST_MEETING, refusal
@@ -70,11 +71,22 @@ def play(
         once = partial(run_scenario, scenario, adapter, era, way, variant, unclaimed)
         run, left = watched(adapter, partial(once, listener), once)
     except AdapterError as wrong:
-        return replace(played, adapter_error=_named(adapter, str(wrong)))
+        return replace(played, adapter_error=Secrets().out_of(_named(adapter, str(wrong))))
     judgements = with_what_was_left(run.judgements, [*run.left, *left], run.history)
     if compare and any(each.verdict is Verdict.BROKEN for each in judgements):
         judgements = _beside_the_sdk(judgements, scenario, adapter, era, way, variant)
-    return replace(played, judgements=judgements, trouble=tuple(run.trouble), clock=run.clock)
+    untold = Secrets(run.history).out_of
+    return replace(
+        played,
+        judgements=tuple(_without(untold, each) for each in judgements),
+        trouble=tuple(untold(line) for line in run.trouble),
+        clock=run.clock,
+    )
+
+
+def _without(untold: Callable[[str], str], judgement: Judgement) -> Judgement:
+    history = tuple(untold(line) for line in judgement.history)
+    return replace(judgement, detail=untold(judgement.detail), history=history)
 
 
 def _named(adapter: Adapter, wrong: str) -> str:
@@ -102,7 +114,7 @@ def _probe(claim: str, adapter: Adapter, era: str, way: str) -> Probe:
     wire, detail = (
         run.returned if run.returned is not None else (says, f"the probe said nothing: {run.failed}")
     )
-    return Probe(claim, says, wire, detail)
+    return Probe(claim, says, wire, Secrets(run.history).out_of(detail))
 
 
 def _unclaimed(rules: tuple[Rule, ...], adapter: Adapter, era: str, way: str) -> dict[str, str]:

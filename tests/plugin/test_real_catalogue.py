@@ -198,3 +198,50 @@ def test_what_is_left_in_the_process_is_named_in_each_item(real, workers):
         ]
     )
     assert "conftest.py" not in rule["detail"]
+
+
+SPEAKS_OUT = """from mcp import ClientSession
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared._httpx_utils import create_mcp_http_client
+    token = os.environ["ACME_TOKEN"]
+    async with (
+        create_mcp_http_client(headers={"Authorization": "Bearer " + token, "Cookie": "sid=" + token + "-c"}) as http,
+        streamable_http_client(dial.url, http_client=http) as (read, write, *_),
+        ClientSession(read, write) as session,
+    ):
+        await session.initialize()
+
+        async def tools():
+            kept[:] = kept or (await session.list_tools()).tools
+            return kept
+
+        async def call(tool, arguments):
+            try:
+                return await session.call_tool(tool.name, {**arguments, "auth": token})
+            except Exception as error:
+                raise RuntimeError(f"with {token} and {token}-c: {error}")
+
+        yield Wrapper(list_tools=tools, call_tool=call)
+"""
+
+
+def test_a_secret_of_the_wrapper_is_in_nothing_that_is_written_or_printed(real, monkeypatch, pytester):
+    token = "sk-planted-9b21e7"
+    monkeypatch.setenv("ACME_TOKEN", token)
+    result, report = real(
+        SPEAKS_OUT,
+        "--mcp-transport=http",
+        "--mcp-era=handshake",
+        "--mcp-history=seen",
+        "--junitxml=junit.xml",
+        "-k",
+        "overtaken or error or one_call_one_frame or answer_of_the_wrong_type",
+        claims="caches_listings=True, reacts_to_list_changed=0.0, follows_pages=False, eras=('handshake',)",
+    )
+    told = report["wrappers"][0]["rules"]
+    assert any(rule["verdict"] == "broken" for rule in told.values())
+    assert "with [redacted] and [redacted]" in json.dumps(told)
+    written = [path for path in pytester.path.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert len(written) > 5
+    assert [str(path) for path in written if token.encode() in path.read_bytes()] == []
+    assert token not in result.stdout.str() + result.stderr.str()
