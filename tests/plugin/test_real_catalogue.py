@@ -204,8 +204,9 @@ SPEAKS_OUT = """from mcp import ClientSession
     from mcp.client.streamable_http import streamable_http_client
     from mcp.shared._httpx_utils import create_mcp_http_client
     token = os.environ["ACME_TOKEN"]
+    carried = {"Authorization": "Bearer " + token, "Cookie": "sid=" + token + "-c"}
     async with (
-        create_mcp_http_client(headers={"Authorization": "Bearer " + token, "Cookie": "sid=" + token + "-c"}) as http,
+        create_mcp_http_client(headers=carried) as http,
         streamable_http_client(dial.url, http_client=http) as (read, write, *_),
         ClientSession(read, write) as session,
     ):
