@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         Wrapper,
         adapter,
     )
-    from pytest_mcp_conformance.history import History, HistoryError
+    from pytest_mcp_conformance.history import Finding, History, HistoryError, check
 
 __all__ = [
     "Adapter",
@@ -37,6 +37,7 @@ __all__ = [
     "Claims",
     "ConformanceError",
     "Dial",
+    "Finding",
     "History",
     "HistoryError",
     "Judgement",
@@ -52,9 +53,10 @@ __all__ = [
     "Verdict",
     "Wrapper",
     "adapter",
+    "check",
 ]
 
-_OF_HISTORIES = frozenset({"History", "HistoryError"})
+_OF_HISTORIES = frozenset({"Finding", "History", "HistoryError", "check"})
 
 
 def __getattr__(name: str) -> Any:

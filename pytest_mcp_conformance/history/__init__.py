@@ -1,11 +1,13 @@
 """What happened, written as it happens, and read again. Imports the contract alone."""
 
+from pytest_mcp_conformance.history.checker import check
 from pytest_mcp_conformance.history.codec import schema
 from pytest_mcp_conformance.history.condensing import SUBSCRIPTION, Condenser
 from pytest_mcp_conformance.history.digests import Digests
 from pytest_mcp_conformance.history.entry import FORMAT, KINDS, Entry, Footer, Header, Listed
 from pytest_mcp_conformance.history.errors import BrokenHistory, HistoryError, NotAHistory, UnknownFormat
 from pytest_mcp_conformance.history.event import Event
+from pytest_mcp_conformance.history.finding import Finding
 from pytest_mcp_conformance.history.lines import line_of, telling
 from pytest_mcp_conformance.history.plain import copied, jsonlike
 from pytest_mcp_conformance.history.reading import History
@@ -21,6 +23,7 @@ __all__ = [
     "Digests",
     "Entry",
     "Event",
+    "Finding",
     "Footer",
     "Header",
     "History",
@@ -30,6 +33,7 @@ __all__ = [
     "NotAHistory",
     "Recorder",
     "UnknownFormat",
+    "check",
     "copied",
     "jsonlike",
     "line_of",

@@ -111,6 +111,10 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_u
     era: Annotated[
         Literal["", "handshake", "modern"], _told("The protocol era that was played, empty where unknown")
     ] = ""
+    claims: Annotated[
+        dict[str, bool | int | float | str | list[str]],
+        _told("What the wrapper promises, by the names of the claims; absent where nobody has said"),
+    ] = {}
 
 
 class Listed(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
@@ -166,6 +170,16 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_un
     ] = None
     tool: Annotated[str, _told("The name of the tool that is called or bound")] = ""
     verb: Annotated[str, _told("The verb of the adapter")] = ""
+    rest: Annotated[
+        int,
+        Meta(
+            description="Of what begins a verb: the last entry after which everything had come to rest",
+            ge=0,
+        ),
+    ] = 0
+    shown: Annotated[
+        int, Meta(description="Of a call: the list that gave the tool, by the number of its entry", ge=0)
+    ] = 0
     arguments: Annotated[
         str,
         _digest(

@@ -208,19 +208,20 @@ class ScriptedServer:
             if principal is ... or connection.principal == principal:
                 sent += connection.list_changed()
         if settled:
-            await settle()
+            await self.settle()
         return sent
 
     async def settle(self) -> None:
         """Return when everything is quiet: every task waits for something that is not there yet."""
         await settle()
+        self.history.came_to_rest()
 
     async def left_open(self) -> list[int]:
         """The numbers of the connections that are open once everything is quiet.
 
         Beside memory a client's hanging up takes its time to be heard.
         """
-        await settle()
+        await self.settle()
         return self.ledger.open_connections()
 
     def end_subscriptions(self, how: str) -> int:
