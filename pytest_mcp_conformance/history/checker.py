@@ -8,6 +8,7 @@ from typing import Any
 from pytest_mcp_conformance.history.entry import Entry, Header
 from pytest_mcp_conformance.history.finding import Finding
 from pytest_mcp_conformance.history.model.calling import Calls
+from pytest_mcp_conformance.history.model.lines import Line
 from pytest_mcp_conformance.history.model.listing import Listings
 from pytest_mcp_conformance.history.model.places import Place
 from pytest_mcp_conformance.history.model.promises import promises_of
@@ -58,7 +59,7 @@ class _Checker:
         calls = Calls(promises, find)
         self._users = Users(self._place_of, listings, calls, promises, find)
         self._wire = Wire(self._place_of, listings, calls, find)
-        self.handlers = {**self._wire.handlers, **self._users.handlers}
+        self.handlers = {**self._wire.handlers, **self._users.handlers, "outlived": self._outlived}
 
     def end(self) -> None:
         """There is nothing more: what is left open stays open."""
@@ -66,9 +67,19 @@ class _Checker:
             return
         for line in self._wire.lines.values():
             if line.plain and line.place.entered:
-                text = f"every holder had left, and connection {line.number} was open"
-                proof = (line.opened, self._users.last_left)
-                self.found.append(Finding("connection-never-closed", "CONN-9", text, proof))
+                self._never_closed(line, (line.opened, self._users.last_left))
+
+    def _outlived(self, entry: Entry) -> None:
+        line = self._wire.lines.get(entry.connection)
+        if line is not None:
+            proof = {line.opened, self._users.last_left, entry.n} - {0}
+            self._never_closed(line, tuple(sorted(proof)))
+
+    def _never_closed(self, line: Line, proof: tuple[int, ...]) -> None:
+        if not line.outlived:
+            line.outlived = True
+            text = f"every holder had left, and connection {line.number} was open"
+            self.found.append(Finding("connection-never-closed", "CONN-9", text, proof))
 
     def _place_of(self, entry: Entry) -> Place:
         key = (entry.server, entry.principal)

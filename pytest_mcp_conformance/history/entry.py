@@ -31,7 +31,11 @@ WIRE = {
     "garbled": "a line of the client that is no frame",
     "astray": "a request to an address that no server has, or an attempt to reach another host",
 }
-SCRIPT = {"changed": "the scripted server lists something else from here on"}
+SCRIPT = {
+    "changed": "the scripted server lists something else from here on",
+    "barred": "an attempt to connect that the scripted server refused",
+    "outlived": "every holder had left, everything had come to rest, and a connection was open still",
+}
 WRAPPER = {
     "entered": "a holder was set up",
     "wanted": "a user asked for the tools",
@@ -66,6 +70,8 @@ Kind = Literal[
     "garbled",
     "astray",
     "changed",
+    "barred",
+    "outlived",
     "entered",
     "wanted",
     "served",

@@ -248,6 +248,13 @@ class ScriptedServer:
             ConnectionRefusedError: The server refuses connections now.
         """
         if self.refusing:
+            self.history.record(
+                "barred",
+                text="a connection was refused",
+                generation=self.generation,
+                server=self.label,
+                principal=principal,
+            )
             raise ConnectionRefusedError("the scripted server refuses connections")
         number = 1 + sum(event.kind == "opened" for event in self.history)
         connection = Connection(self, number, sink, principal, headers)

@@ -28,12 +28,13 @@ class Sent:
         line: The connection.
         answered: The number of its answer, or of its end without one; 0 while it is out.
         at: When that was.
+        read: The number at which its caller was given that; 0 where nobody was seen to be.
         result: What it was answered.
         ok: Whether that is a good result.
         excuses: Whether it may be sent again.
     """
 
-    __slots__ = ("answered", "at", "excuses", "key", "line", "n", "ok", "result")
+    __slots__ = ("answered", "at", "excuses", "key", "line", "n", "ok", "read", "result")
 
     def __init__(self, n: int, key: Key, line: Line) -> None:
         self.n = n
@@ -41,6 +42,7 @@ class Sent:
         self.line = line
         self.answered = 0
         self.at = 0.0
+        self.read = 0
         self.result = ""
         self.ok: bool | None = None
         self.excuses = False
@@ -177,6 +179,8 @@ class Calls:
             return
         own = {sent.result for sent in op.sent if sent.result}
         if result in own:
+            if len(op.sent) == 1:
+                op.sent[0].read = entry.n
             if holder.verbatim is None:
                 holder.verbatim = True
             return

@@ -91,8 +91,14 @@ _ALL = (
     Fault("call-not-sent", ("CALL-1",), "A call was answered out of what an equal call had brought before."),
     Fault("result-lost", ("CALL-2",), "The server's good answer had come, and the caller was not given it."),
     Fault("answer-of-another-call", ("CALL-3",), "A caller was handed what another call was answered."),
-    Fault("id-still-open", ("CALL-4",), "A request had the id of one that was still open."),
-    Fault("cancelled-nothing", ("CALL-7",), "The client cancelled a request that it had never made."),
+    Fault(
+        "id-used-again", ("CALL-4",), "A request had the id of one that was still open, or of its session."
+    ),
+    Fault(
+        "cancelled-what-is-not-open",
+        ("CALL-7",),
+        "The client cancelled what it had not asked or what was answered.",
+    ),
     Fault("answer-to-nobody", ("NTC-15",), "The client answered something that was no request."),
     Fault(
         "lease-of-a-dead-connection",

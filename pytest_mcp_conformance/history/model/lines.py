@@ -13,6 +13,7 @@ __all__ = ["Line", "Request"]
 
 MOST_IDS = 4096
 MOST_CURSORS = 64
+MOST_DONE = 256
 
 
 class Request:
@@ -48,17 +49,21 @@ class Line:
         epoch: Since the last notice.
         newest: The page that was asked for last, of those that are a whole answered listing.
         pages: The last pages by the cursors that they end with.
+        done: The last requests that were answered, by their ids.
+        outlived: Whether it was found open when everybody had left.
         ids: The ids that were used, as text; None once there were too many to remember.
     """
 
     __slots__ = (
         "closed",
+        "done",
         "epoch",
         "granted",
         "ids",
         "newest",
         "number",
         "opened",
+        "outlived",
         "pages",
         "place",
         "plain",
@@ -72,7 +77,7 @@ class Line:
         self.place = place
         self.opened = opened
         self.closed = 0
-        self.sessions = False
+        self.sessions = self.outlived = False
         self.plain = True
         self.requests: dict[Any, Request] = {}
         self.requested: set[Any] = set()
@@ -80,14 +85,30 @@ class Line:
         self.epoch = Epoch()
         self.newest: Page | None = None
         self.pages: dict[str, Page] = {}
+        self.done: dict[Any, Request] = {}
         self.ids: set[str] | None = set()
 
-    def uses(self, id: Any) -> None:
-        """A request has this id."""
-        if self.ids is not None:
-            self.ids.add(str(id))
-            if len(self.ids) > MOST_IDS:
-                self.ids = None
+    def uses(self, id: Any) -> bool:
+        """A request has this id. True where one had it before."""
+        if self.ids is None:
+            return False
+        before = len(self.ids)
+        self.ids.add(repr(id))
+        if len(self.ids) > MOST_IDS:
+            self.ids = None
+            return False
+        return len(self.ids) == before
+
+    def has_used(self, id: Any) -> bool:
+        """Whether a request may have had this id, taken for a number or a word."""
+        return self.ids is None or not self.ids.isdisjoint({repr(id), repr(str(id)), str(id)})
+
+    def ends(self, id: Any, request: Request) -> None:
+        """A request was answered."""
+        self.done.pop(id, None)
+        self.done[id] = request
+        if len(self.done) > MOST_DONE:
+            del self.done[next(iter(self.done))]
 
     def ends_with(self, cursor: str, page: Page) -> None:
         """A page names this cursor as that of the next."""

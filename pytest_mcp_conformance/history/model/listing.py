@@ -17,9 +17,9 @@ __all__ = ["Listings"]
 class Listings:
     """Follows the lists of all places, and judges each one that is served.
 
-    A tool that was served is explained by any page that may have been good while the list was wanted, and on
-    which it stands. Order, and tools that are missing, prove nothing: a wrapper may leave tools out. A list is
-    found fault with for a tool that stands on pages of the past alone.
+    A tool that was served is explained by any page on which it stands and that may have been good while the
+    list was wanted. Order, and tools that are missing, prove nothing: a wrapper may leave tools out. A list
+    is found fault with for a tool that stands on pages of the past alone.
 
     Args:
         staleness: Says what ended a page's being good.
@@ -95,27 +95,39 @@ class Listings:
             return
         found: list[Stale] = []
         good: list[Page] = []
+        read: list[tuple[Page, str]] = []
         for tool in entry.tools:
-            stale = self._explained(tool, wanted, place, entry, good)
+            stale = self._explained(tool, wanted, place, entry, good, read)
             if stale is not None:
                 found.append(stale)
+        for page, name in read:
+            if len(place.forms[name]) == 1:
+                page.read = entry.n
         if found:
             self._accuse(max(found, key=lambda stale: stale.page.asked), good, wanted, entry)
 
     def _explained(
-        self, tool: Listed, wanted: Wanted, place: Place, entry: Entry, good: list[Page]
+        self,
+        tool: Listed,
+        wanted: Wanted,
+        place: Place,
+        entry: Entry,
+        good: list[Page],
+        read: list[tuple[Page, str]],
     ) -> Stale | None:
         """What is wrong with a tool that was served; None where it is explained, or nobody knows."""
         worst: Stale | None = None
-        seen = False
+        seen = 0
         for known in place.showing(tool):
-            seen = True
+            seen += len(known.pages)
             if known.blurred:
                 return None
             for page in reversed(known.pages):
                 stale = self._staleness.of(page, wanted)
                 if stale is None:
                     good.append(page)
+                    if not page.read and len(known.pages) == 1 and seen == 1 and page.answered:
+                        read.append((page, tool.name))
                     return None
                 if worst is None or page.asked > worst.page.asked:
                     worst = stale
@@ -132,15 +144,17 @@ class Listings:
         name, rule = stale.name, stale.rule
         if stale.by_change and any(other.first is page.first and other.asked > stale.n for other in good):
             name, rule = "two-generations-glued", "PAG-9"
-        who = f"holder {wanted.holder.who}"
-        text = f"{who} asked at #{wanted.n} and was served at #{entry.n} what #{page.answered} had listed: {stale.why}"
+        text = (
+            f"holder {wanted.holder.who} asked at #{wanted.n} and was served at #{entry.n} what "
+            f"#{page.answered} had listed: {stale.why}"
+        )
         self._find(
             Finding(name, rule, text, _in_order(page.asked, page.answered, stale.n, wanted.n, entry.n))
         )
 
     @staticmethod
     def _still_trying(place: Place, stale: Stale, entry: Entry) -> bool:
-        """Whether a fetch is out for some time: it may have been given up, and an old list is allowed then."""
+        """Whether a fetch is out for some time: if it was given up, an old list is allowed."""
         return any(page.asked > stale.n and page.asked_at < entry.at for page in place.fetching.values())
 
     def _look_elsewhere(self, tool: Listed, wanted: Wanted, place: Place, entry: Entry) -> None:

@@ -39,6 +39,7 @@ class Page:
         scope: By whom it may be kept.
         first: The first page of its walk.
         after: The number of the answer to a later request that came before this one's; 0 where none did.
+        read: The number of a list that was handed out and can only be this one; 0 where none was seen.
         told: Whether it was found fault with already.
     """
 
@@ -52,6 +53,7 @@ class Page:
         "expires",
         "first",
         "line",
+        "read",
         "scope",
         "told",
         "ttl",
@@ -69,6 +71,7 @@ class Page:
         self.ttl: float | None = None
         self.scope = ""
         self.told = False
+        self.read = 0
 
     def arrive(self, n: int, at: float, ttl: float | None, scope: str) -> None:
         """It was answered."""

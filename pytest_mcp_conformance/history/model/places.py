@@ -23,9 +23,11 @@ class Holder:
         place: The server and the principal that it is of.
         wild: Whether it may be anybody's by now.
         invalidated: Where its last `invalidate` began and ended.
+        reconnected: Where its last `reconnect` began and ended.
         refreshed: Where its last `refresh` began and ended, and what had surely come before that.
         verbatim: Whether calls have given it what was on the wire, and never anything else.
         failures: The verbs in a row that failed without a connection.
+        knows: The number of the end of its connection, once a verb has failed behind it.
         shown: The number of the entry at which it was handed its last list, and that list.
         shows_output: Whether it was ever shown an output schema.
     """
@@ -33,7 +35,9 @@ class Holder:
     __slots__ = (
         "failures",
         "invalidated",
+        "knows",
         "place",
+        "reconnected",
         "refreshed",
         "shown",
         "shows_output",
@@ -47,11 +51,13 @@ class Holder:
         self.place = place
         self.wild = False
         self.invalidated = (0, 0)
+        self.reconnected = (0, 0)
         self.refreshed = (0, 0, 0)
         self.verbatim: bool | None = None
         self.failures: tuple[int, ...] = ()
         self.shown: tuple[int, tuple[Listed, ...]] = (0, ())
         self.shows_output = False
+        self.knows = 0
 
     def is_shown(self, n: int, tools: tuple[Listed, ...]) -> None:
         """It was handed a list."""
@@ -110,6 +116,7 @@ class Place:
         entered: How many holders there were.
         many: Whether there was ever more than one.
         lines: The connections that are open.
+        used: The number of the last frame that the client sent when it had begun with a connection.
         renewed: The number at which the newest connection was ready, when it opened, and when that was.
         doubt: The number of the last event that may be a reason to serve an old list.
         dead: The number at which the last open connection was ended by the other side; 0 else.
@@ -131,6 +138,7 @@ class Place:
         "principal",
         "renewed",
         "server",
+        "used",
     )
 
     def __init__(self, server: str, principal: str) -> None:
@@ -142,7 +150,7 @@ class Place:
         self.lines: dict[int, Line] = {}
         self.renewed = (0, 0, 0.0)
         self.doubt = 0
-        self.dead = 0
+        self.dead = self.used = 0
         self.blurred = False
         self.fetching: dict[int, Page] = {}
         self.forms: dict[str, list[Known]] = {}

@@ -73,7 +73,7 @@ class Staleness:
             or self._told(page, wanted)
             or (
                 (self._superseded(page, wanted) or self._lapsed(page, wanted) or self._replaced(page, wanted))
-                if self._read(page.answered, page.at, wanted)
+                if 0 < page.read < wanted.n or self._read(page.answered, page.at, wanted)
                 else None
             )
         )
@@ -100,7 +100,7 @@ class Staleness:
             why = f"invalidate, which ended at #{n}, had ended it"
             return self._changed(page, wanted, began, n, "stale-after-invalidate", "CCH-24", why)
         began, n, before = holder.refreshed
-        if 0 < page.answered <= before and n < wanted.n:
+        if (0 < page.answered <= before or 0 < page.read < began) and n < wanted.n:
             why = f"refresh, which ended at #{n}, had ended it"
             return Stale(page, "stale-after-refresh", "CCH-24", n, why)
         return None
@@ -131,6 +131,15 @@ class Staleness:
 
     def _replaced(self, page: Page, wanted: Wanted) -> Stale | None:
         line = page.line
+        began, n = wanted.holder.reconnected
+        if (
+            line.closed
+            and line.sessions
+            and page.ttl is None
+            and page.asked < began < line.place.renewed[1] < n < wanted.n
+        ):
+            why = f"its connection {line.number} had been replaced by reconnect, which ended at #{n}"
+            return Stale(page, "list-of-a-dead-connection", "CCH-22", n, why)
         ready, opened, at = line.place.renewed
         if (
             not line.closed
@@ -139,7 +148,7 @@ class Staleness:
             or not line.sessions
             or line.place.many
             or self.promises.dials_per_operation
-            or not self._read(ready, at, wanted)
+            or not (line.place.used > ready or self._read(ready, at, wanted))
         ):
             return None
         why = f"its connection {line.number} had ended, and another was open from #{ready} on"

@@ -120,6 +120,8 @@ class Users:
         holder = self._holder(entry)
         if entry.verb == "invalidate":
             holder.invalidated = (began.n, entry.n)
+        elif entry.verb == "reconnect":
+            holder.reconnected = (began.n, entry.n)
         elif entry.verb == "refresh":
             holder.refreshed = (began.n, entry.n, began.rest)
 
@@ -143,13 +145,20 @@ class Users:
 
     def _begins(self, entry: Entry, holder: Holder) -> None:
         place = holder.place
-        if 0 < place.dead <= entry.rest and self._promises.redials and not place.many and not holder.wild:
-            self._on_a_dead_one[entry.op] = place.dead
+        dead = place.dead
+        if not dead or place.many or holder.wild or not self._promises.redials:
+            return
+        if dead <= entry.rest or dead == holder.knows:
+            self._on_a_dead_one[entry.op] = dead
 
     def _ends_badly(self, entry: Entry) -> None:
         dead = self._on_a_dead_one.pop(entry.op, 0)
         holder = self._holders.get(entry.who)
-        if holder is None or not dead:
+        if holder is None:
+            return
+        if holder.place.dead:
+            holder.knows = holder.place.dead
+        if not dead:
             return
         if holder.place.dead != dead:
             holder.failures = ()

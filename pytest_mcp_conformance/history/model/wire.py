@@ -50,7 +50,18 @@ class Wire:
             "cancelled": self._cancelled,
             "requested": self._requested,
             "replied": self._replied,
+            "told": self._told,
+            "barred": self._barred,
         }
+
+    def _barred(self, entry: Entry) -> None:
+        place = self._place_of(entry)
+        place.doubt, place.dead = entry.n, 0
+
+    def _told(self, entry: Entry) -> None:
+        line = self.lines.get(entry.connection)
+        if line is not None and entry.method == "notifications/initialized":
+            line.place.used = entry.n
 
     def _opened(self, entry: Entry) -> None:
         place = self._place_of(entry)
@@ -80,9 +91,11 @@ class Wire:
         open_one = line.requests.get(entry.id)
         if open_one is not None and entry.id is not None:
             text = f"#{entry.n} has the id {entry.id!r} of #{open_one.n}, which is still open"
-            self._find(Finding("id-still-open", "CALL-4", text, (open_one.n, entry.n)))
+            self._find(Finding("id-used-again", "CALL-4", text, (open_one.n, entry.n)))
             self._lose(entry.n, open_one)
-        line.uses(entry.id)
+        elif line.uses(entry.id) and line.sessions and entry.id is not None:
+            text = f"#{entry.n} has an id that was used before in this session, {entry.id!r}"
+            self._find(Finding("id-used-again", "CALL-4", text, (line.opened, entry.n)))
         if entry.headers:
             line.plain = False
         about: Page | Sent | None = None
@@ -92,6 +105,8 @@ class Wire:
             about = self._calls.asked(entry, line)
         elif method == "initialize":
             line.sessions = True
+        elif method != "server/discover":
+            line.place.used = entry.n
         line.requests[entry.id] = Request(entry.n, method, about)
 
     def _answered(self, entry: Entry) -> None:
@@ -99,6 +114,7 @@ class Wire:
         request = line.requests.pop(entry.id, None) if line is not None else None
         if line is None or request is None:
             return
+        line.ends(entry.id, request)
         about = request.about
         if isinstance(about, Page):
             self._listings.answered(entry, line, about)
@@ -114,6 +130,7 @@ class Wire:
         request = line.requests.pop(entry.id, None) if line is not None else None
         if line is None or request is None:
             return
+        line.ends(entry.id, request)
         if isinstance(request.about, Sent):
             self._calls.failed(entry, request.about)
         elif isinstance(request.about, Page):
@@ -145,13 +162,28 @@ class Wire:
         line = self.lines.get(entry.connection)
         if line is None:
             return
-        if entry.how == "client" and line.ids is not None and str(entry.id) not in line.ids:
-            text = f"#{entry.n} cancels the request {entry.id!r}, which was never made"
-            self._find(Finding("cancelled-nothing", "CALL-7", text, (line.opened, entry.n)))
         line.granted.discard(entry.id)
         request = line.requests.pop(entry.id, None)
+        if entry.how == "client":
+            self._look_at_cancelling(entry, line, request)
         if request is not None:
             self._lose(entry.n, request)
+
+    def _look_at_cancelling(self, entry: Entry, line: Line, request: Request | None) -> None:
+        done = line.done.get(entry.id)
+        about = done.about if done is not None else None
+        if request is not None:
+            if request.method != "initialize":
+                return
+            why, before = "initialize is not to be cancelled", request.n
+        elif not line.has_used(entry.id):
+            why, before = "it was never made", line.opened
+        elif about is not None and 0 < about.read < entry.n:
+            why, before = f"it was answered at #{about.answered}, and that was read", about.read
+        else:
+            return
+        text = f"#{entry.n} cancels the request {entry.id!r}: {why}"
+        self._find(Finding("cancelled-what-is-not-open", "CALL-7", text, (before, entry.n)))
 
     def _requested(self, entry: Entry) -> None:
         line = self.lines.get(entry.connection)
