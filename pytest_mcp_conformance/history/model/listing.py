@@ -178,8 +178,8 @@ class Listings:
         rule = "CCH-3" if not page.line.sessions else "TEN-4"
         mine, owner = place.principal or "nobody", page.line.place.principal
         text = (
-            f"holder {wanted.holder.who} of {mine} was served {tool.name!r}, which #{page.answered} had listed "
-            f"to {owner} alone"
+            f"holder {wanted.holder.who} of {mine} was served {tool.name!r}, which #{page.answered} had "
+            f"listed to {owner} alone"
         )
         self._find(
             Finding("list-of-another-principal", rule, text, _in_order(page.answered, wanted.n, entry.n))

@@ -165,6 +165,6 @@ class Users:
             return
         holder.failures = (*(n for n in holder.failures if n > dead), entry.n)
         if len(holder.failures) == 2:
-            text = f"two verbs failed at {holder.failures} on a connection that had ended at #{dead}, and nobody dialled"
+            text = f"two verbs failed on a connection that had ended at #{dead}, and nobody dialled"
             proof = (dead, *holder.failures)
             self._find(Finding("lease-of-a-dead-connection", "CONN-6", text, proof))

@@ -172,10 +172,11 @@ class Wire:
     def _look_at_cancelling(self, entry: Entry, line: Line, request: Request | None) -> None:
         done = line.done.get(entry.id)
         about = done.about if done is not None else None
-        if request is not None:
-            if request.method != "initialize":
-                return
-            why, before = "initialize is not to be cancelled", request.n
+        named = request or done
+        if named is not None and named.method == "initialize":
+            why, before = "initialize is not to be cancelled", named.n
+        elif request is not None:
+            return
         elif not line.has_used(entry.id):
             why, before = "it was never made", line.opened
         elif about is not None and 0 < about.read < entry.n:
