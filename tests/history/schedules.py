@@ -57,7 +57,7 @@ def play_schedule(seed: int, adapter: Adapter, era: str) -> Shown:
     scenario = Scenario("schedule", (RULES["CALL-1"],), schedule.play, "", frozenset({era}))
     run = run_once(scenario, adapter, era, "memory", "", {}, GRACE, events.append)
     entries = condensed(events)
-    showed = schedule.showed + of_the_wire(events)
+    showed = schedule.showed + of_the_wire(events, schedule.handed)
     if any("still open" in each for each in run.left):
         showed["left"] += 1
     trouble = "" if "ended without a word" in run.judgements[0].detail else run.judgements[0].detail
@@ -83,6 +83,7 @@ class Schedule:
         self.server: Any = None
         self._stack = ExitStack()
         self._gates: list[Any] = []
+        self.handed: dict[str, int] = {}
         self.kind: str | None = ""
 
     @property
@@ -208,23 +209,30 @@ class Schedule:
         self.spoil()
         self.server.drop()
         await self.server.settle()
-        if not user.holder.claims.makes("redials") or user.principal is not None:
+        if not user.holder.claims.makes("redials") or user.principal is not None or self.busy:
             return
-        dialled, failed = len(self.server.connections), 0
+        mark = len(self.server.history)
+        failed = 0
         for _ in range(2):
             listing = user.holder.start_listing()
             await self.end(listing)
-            failed += listing.error is not None and len(self.server.connections) == dialled
-        if failed == 2:
+            failed += listing.error is not None
+        if failed == 2 and not any(e.kind in ("opened", "asked") for e in self.server.history.since(mark)):
             self.showed["dead"] += 1
 
     async def pass_time(self, user: User) -> None:
         """Time passes."""
+        self._wait_for_what_is_out()
         await asyncio.sleep(self.luck.choice((1.0, 5.0, 61.0, 3600.0)))
 
     async def settle(self, user: User) -> None:
         """Everything comes to rest."""
         await self.server.settle()
+
+    def _wait_for_what_is_out(self) -> None:
+        """Time passes while listings are out: they may be given up, and old lists are allowed."""
+        if self._out():
+            self.spoil()
 
     def spoil(self) -> None:
         for user in self._users:
@@ -295,6 +303,8 @@ class Schedule:
 
         async def calling() -> None:
             outcome = await holder.call("a", nonce)
+            if outcome.ok:
+                self.handed[nonce] = len(server.history)
             frames = server.ledger.calls(nonce)
             if any(event.kind == "closed" for event in server.history.since(before)):
                 return
@@ -325,7 +335,15 @@ class Schedule:
 
     def starting(self, verb: str, user: User) -> Pending[Any]:
         """A verb that a user begins with."""
-        return user.holder.start(verb)  # type: ignore[no-any-return]
+
+        async def verb_of() -> None:
+            try:
+                await user.holder.verb(verb)
+            except Exception:
+                user.truth.spoilt = True
+                raise
+
+        return Pending(verb_of(), verb)
 
     def keep(self, user: User, pending: Pending[Any]) -> None:
         """A verb goes on by itself."""
@@ -334,7 +352,7 @@ class Schedule:
     async def invalidate(self, user: User) -> None:
         """The application says that the tools changed."""
         generation = self._generations[user.principal]
-        verb = user.holder.start("invalidate")
+        verb = self.starting("invalidate", user)
         await self.end(verb)
         if verb.done and verb.error is None:
             user.truth.floors["invalidate"] = generation
@@ -344,7 +362,7 @@ class Schedule:
         generation = self._generations[user.principal]
         await self.server.settle()
         out = self._out()
-        verb = user.holder.start("refresh")
+        verb = self.starting("refresh", user)
         await self.end(verb)
         if verb.done and verb.error is None and not out:
             user.truth.floors["refresh"] = generation
@@ -355,7 +373,7 @@ class Schedule:
     async def reconnect(self, user: User) -> None:
         """The application has the connection opened anew."""
         generation = self._generations[user.principal]
-        verb = user.holder.start("reconnect")
+        verb = self.starting("reconnect", user)
         await self.end(verb)
         lifetimes = self.server.era == "modern"
         if verb.done and verb.error is None and not lifetimes:
@@ -374,4 +392,5 @@ class Schedule:
             return
         await self.server.settle()
         if not pending.done:
+            self._wait_for_what_is_out()
             await pending.ended(self.luck.choice((0.5, 40.0)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,8 +93,13 @@ class Truth:
         self.seen = max(self.seen, newest)
 
 
-def of_the_wire(events: list[Event]) -> Counter[str]:
-    """The faults that raw frames show."""
+def of_the_wire(events: list[Event], handed: Mapping[str, int]) -> Counter[str]:
+    """The faults that raw frames show.
+
+    Args:
+        events: The events.
+        handed: How many events there were when the result of a call was handed out, by its nonce.
+    """
     showed: Counter[str] = Counter()
     used: dict[tuple[int, str], Event] = {}
     asked_by_server: set[tuple[int, Any]] = set()
@@ -110,6 +116,8 @@ def of_the_wire(events: list[Event]) -> Counter[str]:
             showed["reply"] += 1
         elif event.kind == "told" and event.method == "notifications/cancelled":
             named = used.get((event.connection, repr(event.params.get("requestId"))))
-            if named is None or named.method == "initialize":
+            nonce = named.arguments.get("nonce") if named is not None else None
+            done = named is None or handed.get(str(nonce), event.n) < event.n
+            if done or (named is not None and named.method == "initialize"):
                 showed["cancelled"] += 1
     return showed

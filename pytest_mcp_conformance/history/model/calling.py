@@ -32,9 +32,10 @@ class Sent:
         result: What it was answered.
         ok: Whether that is a good result.
         excuses: Whether it may be sent again.
+        lost: Whether no answer can come any more.
     """
 
-    __slots__ = ("answered", "at", "excuses", "key", "line", "n", "ok", "read", "result")
+    __slots__ = ("answered", "at", "excuses", "key", "line", "lost", "n", "ok", "read", "result")
 
     def __init__(self, n: int, key: Key, line: Line) -> None:
         self.n = n
@@ -45,7 +46,7 @@ class Sent:
         self.read = 0
         self.result = ""
         self.ok: bool | None = None
-        self.excuses = False
+        self.excuses = self.lost = False
 
 
 class _Op:
@@ -106,7 +107,7 @@ class Calls:
             or promises.proxies
             or op.key in self._loose
             or any(each.excuses for each in op.sent)
-            or (not sent.line.sessions and (not sent.line.plain or not before.ok))
+            or (not sent.line.sessions and (before.lost or not before.answered or not sent.line.plain))
         )
         if not excused:
             text = f"the call #{op.n} of {entry.tool!r} went out at #{before.n}, and again at #{entry.n}"
@@ -129,7 +130,7 @@ class Calls:
 
     def lost(self, n: int, sent: Sent) -> None:
         """No answer will come."""
-        sent.answered = n
+        sent.answered, sent.lost = n, True
         sent.ok = None
 
     # -- at the wrapper ------------------------------------------------------------------------------------
@@ -147,15 +148,24 @@ class Calls:
             if op.holder is holder:
                 op.disturbed = True
 
-    def given_up(self, op: int) -> None:
+    def given_up(self, number: int) -> None:
         """A call ended without an outcome."""
-        self._end(op)
+        op = self._end(number)
+        if op is None:
+            return
+        op.holder.odd = True
+        if any(sent.result in op.holder.suspects for sent in op.sent):
+            self._now_sure(op.holder)
 
     def returned(self, entry: Entry) -> None:
         """A call ended."""
         op = self._end(entry.op)
         if op is None or op.holder.wild or self._promises.proxies:
             return
+        if any(sent.ok is False and not sent.result for sent in op.sent):
+            op.holder.odd = True
+        if entry.outcome != "ok" and any(sent.result in op.holder.suspects for sent in op.sent):
+            self._now_sure(op.holder)
         if entry.outcome == "ok":
             self._good(entry, op)
         elif entry.outcome in ("raised", "refused") and len(op.sent) == 1:
@@ -183,6 +193,7 @@ class Calls:
                 op.sent[0].read = entry.n
             if holder.verbatim is None:
                 holder.verbatim = True
+                self._now_sure(holder)
             return
         other = self._recent.get(result)
         if not op.sent:
@@ -193,21 +204,23 @@ class Calls:
                 )
                 self._find(Finding("call-not-sent", "CALL-1", text, (other.answered, op.n, entry.n)))
             return
-        if (
-            other is not None
-            and other.key != op.key
-            and own
-            and holder.verbatim
-            and other.key[2:] != op.key[2:]
-        ):
+        if other is not None and own and holder.verbatim is not False and other.key[2:] != op.key[2:]:
             text = (
                 f"the call #{op.n} of {entry.tool!r} returned at #{entry.n} what #{other.answered} had "
                 f"answered to another one, #{other.n}"
             )
             proof = tuple(sorted({op.n, op.sent[0].n, other.n, other.answered, entry.n}))
-            self._find(Finding("answer-of-another-call", "CALL-3", text, proof))
+            holder.suspects[result] = Finding("answer-of-another-call", "CALL-3", text, proof)
+            if holder.verbatim or len(holder.suspects) > 1:
+                self._now_sure(holder)
         elif other is None:
             holder.verbatim = False
+
+    def _now_sure(self, holder: Holder) -> None:
+        """What calls give is what was on the wire, and who should have been given it has nothing."""
+        for suspect in holder.suspects.values():
+            self._find(suspect)
+        holder.suspects.clear()
 
     def _bad(self, entry: Entry, op: _Op, sent: Sent) -> None:
         if not sent.ok or op.disturbed or sent.line.closed or not self._in_time(op, sent):
@@ -226,7 +239,7 @@ class Calls:
             return
         newest = max(known, key=lambda each: each.pages[-1].answered)
         listed = newest.pages[-1]
-        if newest.listed.output or not op.unpromised or listed.answered > op.shown:
+        if newest.listed.output or not op.unpromised or listed.answered > op.shown or op.holder.odd:
             return
         text = (
             f"the call #{op.n} of {entry.tool!r} was answered well at #{sent.answered}, and refused at "

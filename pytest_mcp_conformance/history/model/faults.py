@@ -70,6 +70,11 @@ _ALL = (
         ("reacts_to_list_changed",),
     ),
     Fault(
+        "old-tool-in-a-new-list",
+        ("TOOL-3", "TOOL-6"),
+        "A list was fetched anew, and tools from before were served among the new ones.",
+    ),
+    Fault(
         "list-of-a-dead-connection",
         ("CCH-22",),
         "A list without a lifetime was served after its connection had been replaced by another.",

@@ -95,14 +95,13 @@ class Listings:
             return
         found: list[Stale] = []
         good: list[Page] = []
-        read: list[tuple[Page, str]] = []
+        read: list[Page] = []
         for tool in entry.tools:
             stale = self._explained(tool, wanted, place, entry, good, read)
             if stale is not None:
                 found.append(stale)
-        for page, name in read:
-            if len(place.forms[name]) == 1:
-                page.read = entry.n
+        for page in read:
+            page.read = entry.n
         if found:
             self._accuse(max(found, key=lambda stale: stale.page.asked), good, wanted, entry)
 
@@ -113,28 +112,36 @@ class Listings:
         place: Place,
         entry: Entry,
         good: list[Page],
-        read: list[tuple[Page, str]],
+        read: list[Page],
     ) -> Stale | None:
         """What is wrong with a tool that was served; None where it is explained, or nobody knows."""
         worst: Stale | None = None
-        seen = 0
+        seen = False
         for known in place.showing(tool):
-            seen += len(known.pages)
+            seen = True
             if known.blurred:
                 return None
             for page in reversed(known.pages):
                 stale = self._staleness.of(page, wanted)
                 if stale is None:
                     good.append(page)
-                    if not page.read and len(known.pages) == 1 and seen == 1 and page.answered:
-                        read.append((page, tool.name))
+                    if not page.read and self._only(page, tool, wanted, place):
+                        read.append(page)
                     return None
                 if worst is None or page.asked > worst.page.asked:
-                    worst = stale
+                    worst = stale._replace(tool=known.listed)
         if not seen:
             self._look_elsewhere(tool, wanted, place, entry)
             return None
         return worst
+
+    def _only(self, page: Page, tool: Listed, wanted: Wanted, place: Place) -> bool:
+        """Whether a tool can have come from this page alone, so that it has been read."""
+        return all(
+            other is page or self._staleness.of(other, wanted) is not None
+            for known in place.showing(tool)
+            for other in known.pages
+        )
 
     def _accuse(self, stale: Stale, good: list[Page], wanted: Wanted, entry: Entry) -> None:
         page, place = stale.page, wanted.holder.place
@@ -144,6 +151,12 @@ class Listings:
         name, rule = stale.name, stale.rule
         if stale.by_change and any(other.first is page.first and other.asked > stale.n for other in good):
             name, rule = "two-generations-glued", "PAG-9"
+        elif any(other.asked > stale.n for other in good):
+            fresh = any(
+                known.listed is not stale.tool and self._staleness.of(known.pages[-1], wanted) is None
+                for known in place.forms.get(stale.tool.name, ())
+            )
+            name, rule = "old-tool-in-a-new-list", "TOOL-3" if fresh else "TOOL-6"
         text = (
             f"holder {wanted.holder.who} asked at #{wanted.n} and was served at #{entry.n} what "
             f"#{page.answered} had listed: {stale.why}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_mcp_conformance.history.entry import Listed
+from pytest_mcp_conformance.history.finding import Finding
 from pytest_mcp_conformance.history.model.lines import Line
 from pytest_mcp_conformance.history.model.pages import Page
 
@@ -28,6 +29,8 @@ class Holder:
         verbatim: Whether calls have given it what was on the wire, and never anything else.
         failures: The verbs in a row that failed without a connection.
         knows: The number of the end of its connection, once a verb has failed behind it.
+        odd: Whether calls were given up or failed, so that what others raise may be about those.
+        suspects: What may be another call's answer, by what was handed out.
         shown: The number of the entry at which it was handed its last list, and that list.
         shows_output: Whether it was ever shown an output schema.
     """
@@ -36,11 +39,13 @@ class Holder:
         "failures",
         "invalidated",
         "knows",
+        "odd",
         "place",
         "reconnected",
         "refreshed",
         "shown",
         "shows_output",
+        "suspects",
         "verbatim",
         "who",
         "wild",
@@ -58,6 +63,8 @@ class Holder:
         self.shown: tuple[int, tuple[Listed, ...]] = (0, ())
         self.shows_output = False
         self.knows = 0
+        self.odd = False
+        self.suspects: dict[str, Finding] = {}
 
     def is_shown(self, n: int, tools: tuple[Listed, ...]) -> None:
         """It was handed a list."""

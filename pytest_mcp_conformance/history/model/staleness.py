@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pytest_mcp_conformance.history.entry import Listed
 from pytest_mcp_conformance.history.model.pages import Page
 from pytest_mcp_conformance.history.model.places import Holder
 from pytest_mcp_conformance.history.model.promises import Promises
@@ -40,6 +41,7 @@ class Stale(NamedTuple):
         n: The number of what ended it.
         why: The same in words.
         by_change: Whether somebody had said that the list changed.
+        tool: The tool that was served and stands on it.
     """
 
     page: Page
@@ -48,6 +50,7 @@ class Stale(NamedTuple):
     n: int
     why: str
     by_change: bool = False
+    tool: Listed = Listed("")
 
 
 class Staleness:
@@ -136,7 +139,8 @@ class Staleness:
             line.closed
             and line.sessions
             and page.ttl is None
-            and page.asked < began < line.place.renewed[1] < n < wanted.n
+            and line.opened < began < line.place.renewed[1]
+            and line.closed < n < wanted.n
         ):
             why = f"its connection {line.number} had been replaced by reconnect, which ended at #{n}"
             return Stale(page, "list-of-a-dead-connection", "CCH-22", n, why)
