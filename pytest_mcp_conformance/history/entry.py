@@ -195,7 +195,12 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_un
     result: Annotated[
         str, _digest("The content of a result: equal where a call returns what was answered on the wire")
     ] = ""
-    ok: Annotated[bool | None, _told("Whether an answer to a call, or an ended call, is good")] = None
+    ok: Annotated[
+        bool | None,
+        _told(
+            "Whether an answer to a call, or an ended call, is good; absent for what is no result, or none yet"
+        ),
+    ] = None
     outcome: Annotated[
         Literal["", "ok", "tool_error", "refused", "raised"], _told("What came of a call at the wrapper")
     ] = ""
