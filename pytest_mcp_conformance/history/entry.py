@@ -198,7 +198,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_un
     ok: Annotated[
         bool | None,
         _told(
-            "Whether an answer to a call, or an ended call, is good; absent for what is no result, or none yet"
+            "Whether an answer to a call, or an ended call, is good; absent for what is no result, or none "
+            "yet"
         ),
     ] = None
     outcome: Annotated[

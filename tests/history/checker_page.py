@@ -42,7 +42,7 @@ def findings_table() -> str:
     """Every finding, with the rules that it cites and what it needs."""
     lines = ["| finding | rule | needs | meaning |", "|---|---|---|---|"]
     for fault in FAULTS.values():
-        rules = ", ".join(f"[{rule}](rules/{rule.partition('-')[0]}.md)" for rule in fault.rules)
+        rules = ", ".join(f"[{rule}](rules/{rule.partition('-')[0].lower()}.md)" for rule in fault.rules)
         needs = ", ".join(f"`{need}`" for need in fault.needs)
         lines.append(f"| `{fault.name}` | {rules} | {needs} | {fault.text} |")
     return "\n".join(lines) + "\n"
