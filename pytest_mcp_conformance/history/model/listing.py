@@ -125,7 +125,7 @@ class Listings:
                 stale = self._staleness.of(page, wanted)
                 if stale is None:
                     good.append(page)
-                    if not page.read and self._only(page, tool, wanted, place):
+                    if not page.read and page not in read and self._only(page, tool, wanted, place):
                         read.append(page)
                     return None
                 if worst is None or page.asked > worst.page.asked:

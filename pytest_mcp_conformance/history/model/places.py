@@ -170,7 +170,7 @@ class Place:
                 del self.forms[next(iter(self.forms))]
                 self.blurred = True
             forms = self.forms[listed.name] = []
-        for known in forms:
+        for known in reversed(forms):
             held = known.listed
             if (
                 held.output == listed.output
@@ -187,8 +187,8 @@ class Place:
         forms.append(known)
 
     def showing(self, tool: Listed) -> Iterator[Known]:
-        """The forms that a tool, as it was handed out, may have come from."""
-        for known in self.forms.get(tool.name, ()):
+        """The forms that a tool, as it was handed out, may have come from, the newest first."""
+        for known in reversed(self.forms.get(tool.name, ())):
             held = known.listed
             if (
                 (not tool.output or not held.output or tool.output == held.output)
