@@ -118,7 +118,6 @@ class Calls:
         sent.answered, sent.at, sent.result, sent.ok = entry.n, entry.at, entry.result, entry.ok
         sent.excuses = entry.ok is None
         recent = self._recent
-        recent.pop(entry.result, None)
         recent[entry.result] = sent
         if len(recent) > MOST_RESULTS:
             del recent[next(iter(recent))]
@@ -162,13 +161,14 @@ class Calls:
         op = self._end(entry.op)
         if op is None or op.holder.wild or self._promises.proxies:
             return
-        if any(sent.ok is False and not sent.result for sent in op.sent):
-            op.holder.odd = True
-        if entry.outcome != "ok" and any(sent.result in op.holder.suspects for sent in op.sent):
-            self._now_sure(op.holder)
         if entry.outcome == "ok":
             self._good(entry, op)
-        elif entry.outcome in ("raised", "refused") and len(op.sent) == 1:
+            return
+        if any(sent.ok is False and not sent.result for sent in op.sent):
+            op.holder.odd = True
+        if any(sent.result in op.holder.suspects for sent in op.sent):
+            self._now_sure(op.holder)
+        if entry.outcome in ("raised", "refused") and len(op.sent) == 1:
             self._bad(entry, op, op.sent[0])
 
     def _end(self, number: int) -> _Op | None:
@@ -187,10 +187,15 @@ class Calls:
         result, holder = entry.result, op.holder
         if not result:
             return
-        own = {sent.result for sent in op.sent if sent.result}
+        sent_ones = op.sent
+        if len(sent_ones) == 1 and sent_ones[0].result == result:
+            sent_ones[0].read = entry.n
+            if holder.verbatim is None:
+                holder.verbatim = True
+                self._now_sure(holder)
+            return
+        own = {sent.result for sent in sent_ones if sent.result}
         if result in own:
-            if len(op.sent) == 1:
-                op.sent[0].read = entry.n
             if holder.verbatim is None:
                 holder.verbatim = True
                 self._now_sure(holder)

@@ -105,7 +105,6 @@ class Line:
 
     def ends(self, id: Any, request: Request) -> None:
         """A request was answered."""
-        self.done.pop(id, None)
         self.done[id] = request
         if len(self.done) > MOST_DONE:
             del self.done[next(iter(self.done))]
