@@ -94,7 +94,7 @@ class Listings:
         if place.blurred:
             return
         found: list[Stale] = []
-        good: list[Page] = []
+        good: list[tuple[Page, Known]] = []
         read: list[Page] = []
         for tool in entry.tools:
             stale = self._explained(tool, wanted, place, entry, good, read)
@@ -111,7 +111,7 @@ class Listings:
         wanted: Wanted,
         place: Place,
         entry: Entry,
-        good: list[Page],
+        good: list[tuple[Page, Known]],
         read: list[Page],
     ) -> Stale | None:
         """What is wrong with a tool that was served; None where it is explained, or nobody knows."""
@@ -124,7 +124,7 @@ class Listings:
             for page in reversed(known.pages):
                 stale = self._staleness.of(page, wanted)
                 if stale is None:
-                    good.append(page)
+                    good.append((page, known))
                     if not page.read and page not in read and self._only(page, tool, wanted, place):
                         read.append(page)
                     return None
@@ -143,15 +143,18 @@ class Listings:
             for other in known.pages
         )
 
-    def _accuse(self, stale: Stale, good: list[Page], wanted: Wanted, entry: Entry) -> None:
+    def _accuse(self, stale: Stale, good: list[tuple[Page, Known]], wanted: Wanted, entry: Entry) -> None:
         page, place = stale.page, wanted.holder.place
         if page.told or place.doubt > stale.n or self._still_trying(place, stale, entry):
             return
         page.told = True
         name, rule = stale.name, stale.rule
-        if stale.by_change and any(other.first is page.first and other.asked > stale.n for other in good):
+        if stale.by_change and any(other.first is page.first and other.asked > stale.n for other, _ in good):
             name, rule = "two-generations-glued", "PAG-9"
-        elif any(other.asked > stale.n for other in good):
+        elif any(
+            other.asked > stale.n and all(each.first is not page.first for each in known.pages)
+            for other, known in good
+        ):
             fresh = any(
                 known.listed is not stale.tool and self._staleness.of(known.pages[-1], wanted) is None
                 for known in place.forms.get(stale.tool.name, ())
