@@ -152,7 +152,8 @@ class Listings:
         if stale.by_change and any(other.first is page.first and other.asked > stale.n for other, _ in good):
             name, rule = "two-generations-glued", "PAG-9"
         elif any(
-            other.asked > stale.n and all(each.first is not page.first for each in known.pages)
+            other.asked > (stale.since or stale.n)
+            and all(each.first is not page.first for each in known.pages)
             for other, known in good
         ):
             fresh = any(

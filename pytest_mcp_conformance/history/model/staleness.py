@@ -42,6 +42,7 @@ class Stale(NamedTuple):
         why: The same in words.
         by_change: Whether somebody had said that the list changed.
         tool: The tool that was served and stands on it.
+        since: The number of what began to end it, where that took a while.
     """
 
     page: Page
@@ -51,6 +52,7 @@ class Stale(NamedTuple):
     why: str
     by_change: bool = False
     tool: Listed = Listed("")
+    since: int = 0
 
 
 class Staleness:
@@ -105,7 +107,7 @@ class Staleness:
         began, n, before = holder.refreshed
         if (0 < page.answered <= before or 0 < page.read < began) and n < wanted.n:
             why = f"refresh, which ended at #{n}, had ended it"
-            return Stale(page, "stale-after-refresh", "CCH-24", n, why)
+            return Stale(page, "stale-after-refresh", "CCH-24", n, why, since=began)
         return None
 
     def _changed(
@@ -116,7 +118,7 @@ class Staleness:
             name, rule = "older-fetch-joined", "CCH-14"
         elif page.answered > began:
             name, rule = "overtaken-listing-kept", "CCH-13"
-        return Stale(page, name, rule, n, why, by_change=True)
+        return Stale(page, name, rule, n, why, by_change=True, since=began)
 
     def _superseded(self, page: Page, wanted: Wanted) -> Stale | None:
         if not page.after or wanted.holder.place.many or not self.promises.caches_listings:
