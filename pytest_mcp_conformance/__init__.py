@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         Wrapper,
         adapter,
     )
-    from pytest_mcp_conformance.history import Explanation, Finding, History, HistoryError, explain
+    from pytest_mcp_conformance.history import Explanation, Finding, History, HistoryError, check, explain
 
 __all__ = [
     "Adapter",
@@ -54,10 +54,11 @@ __all__ = [
     "Verdict",
     "Wrapper",
     "adapter",
+    "check",
     "explain",
 ]
 
-_OF_HISTORIES = frozenset({"Explanation", "Finding", "History", "HistoryError", "explain"})
+_OF_HISTORIES = frozenset({"Explanation", "Finding", "History", "HistoryError", "check", "explain"})
 
 
 def __getattr__(name: str) -> Any:

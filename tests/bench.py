@@ -20,6 +20,7 @@ from rich.table import Table
 from pytest_mcp_conformance.adapters import bundled
 from pytest_mcp_conformance.scenarios._player import play
 from tests.bench_calls import call_figures
+from tests.bench_histories import history_figures
 from tests.bench_pool import lease_figures
 from tests.bench_ways import way_figures
 from tests.cells import cells
@@ -110,6 +111,7 @@ def main() -> None:
     for line in call_figures():
         console.print(f"  {line}", highlight=False)
     lease_figures(console)
+    history_figures(console)
     console.print("\na connect and a listing of the SDK's session over each way in, handshake era")
     way_figures(console)
 

@@ -1,5 +1,6 @@
 """What happened, written as it happens, and read again. Imports the contract alone."""
 
+from pytest_mcp_conformance.history.checker import check
 from pytest_mcp_conformance.history.codec import schema
 from pytest_mcp_conformance.history.condensing import SUBSCRIPTION, Condenser
 from pytest_mcp_conformance.history.digests import Digests
@@ -38,6 +39,7 @@ __all__ = [
     "NotAHistory",
     "Recorder",
     "UnknownFormat",
+    "check",
     "copied",
     "explain",
     "explain_all",

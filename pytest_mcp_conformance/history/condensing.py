@@ -130,7 +130,7 @@ class Condenser:
     def _answer(self, event: Event) -> Fields:
         result = event.message.get("result")
         if event.method == _CALL:
-            return {"result": self._content(result), "ok": not _mapping(result).get("isError")}
+            return {"result": self._content(result), "ok": _goodness(result)}
         told = _mapping(result)
         if event.method in _HANDSHAKES:
             return {"version": self._name(told.get("protocolVersion"))}
@@ -160,6 +160,9 @@ class Condenser:
             fields["list"] = "tools"
         if "tools" in data:
             fields |= self._tools(data["tools"], whole=False)
+        for key in ("rest", "shown"):
+            if key in data:
+                fields[key] = data[key]
         if "arguments" in data:
             fields["arguments"] = self._digest(data["arguments"])
         if "outcome" in data:
@@ -227,6 +230,17 @@ def _how(text: str) -> str:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _goodness(result: Any) -> bool | None:
+    """Whether a call's result is good; None for what is no result, or none yet."""
+    told = _mapping(result)
+    content = told.get("content")
+    if told.get("resultType", "complete") != "complete" or not isinstance(content, list):
+        return None
+    if not all(isinstance(_mapping(part).get("type"), str) for part in content):
+        return None
+    return not told.get("isError")
 
 
 def _number(value: Any) -> int | float | None:

@@ -31,7 +31,11 @@ WIRE = {
     "garbled": "a line that is no frame, `how`: of the client or of the server",
     "astray": "a request to an address that no server has, or an attempt to reach another host",
 }
-SCRIPT = {"changed": "the scripted server lists something else from here on"}
+SCRIPT = {
+    "changed": "the scripted server lists something else from here on",
+    "barred": "an attempt to connect that the scripted server refused",
+    "outlived": "every holder had left, everything had come to rest, and a connection was open still",
+}
 WRAPPER = {
     "entered": "a holder was set up",
     "wanted": "a user asked for the tools",
@@ -66,6 +70,8 @@ Kind = Literal[
     "garbled",
     "astray",
     "changed",
+    "barred",
+    "outlived",
     "entered",
     "wanted",
     "served",
@@ -111,6 +117,10 @@ class Header(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_u
     era: Annotated[
         Literal["", "handshake", "modern"], _told("The protocol era that was played, empty where unknown")
     ] = ""
+    claims: Annotated[
+        dict[str, bool | int | float | str | list[str]],
+        _told("What the wrapper promises, by the names of the claims; absent where nobody has said"),
+    ] = {}
 
 
 class Listed(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
@@ -167,6 +177,16 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_un
     ] = None
     tool: Annotated[str, _told("The name of the tool that is called or bound")] = ""
     verb: Annotated[str, _told("The verb of the adapter")] = ""
+    rest: Annotated[
+        int,
+        Meta(
+            description="Of what begins a verb: the last entry after which everything had come to rest",
+            ge=0,
+        ),
+    ] = 0
+    shown: Annotated[
+        int, Meta(description="Of a call: the list that gave the tool, by the number of its entry", ge=0)
+    ] = 0
     arguments: Annotated[
         str,
         _digest(
@@ -176,7 +196,13 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, forbid_un
     result: Annotated[
         str, _digest("The content of a result: equal where a call returns what was answered on the wire")
     ] = ""
-    ok: Annotated[bool | None, _told("Whether an answer to a call, or an ended call, is good")] = None
+    ok: Annotated[
+        bool | None,
+        _told(
+            "Whether an answer to a call, or an ended call, is good; absent for what is no result, or none "
+            "yet"
+        ),
+    ] = None
     outcome: Annotated[
         Literal["", "ok", "tool_error", "refused", "raised"], _told("What came of a call at the wrapper")
     ] = ""

@@ -19,8 +19,8 @@ class Event:
         kind: At the wire `opened`, `closed`, `asked` (a request of the client), `told` (a notification of the
             client), `replied` (an answer of the client), `garbled` (a line that is no frame),
             `answered`, `failed`, `noticed`, `requested` (a request of the server), `astray` (a request to an
-            address that no server has, or an attempt to reach another host); of the script `changed`; at the
-            wrapper what `history.entry` names.
+            address that no server has, or an attempt to reach another host); of the script `changed`,
+            `barred` and `outlived`; at the wrapper what `history.entry` names.
         connection: The connection's number, from 1; 0 where there is none.
         principal: Whoever the connection's credentials stand for.
         id: The JSON-RPC id, as it was on the wire.

@@ -11,7 +11,7 @@ from pytest_mcp_conformance.history.event import Event
 __all__ = ["line_of", "telling"]
 
 _QUIET = frozenset({"initialize", "notifications/initialized", "server/discover", "ping"})
-_SAID = {"astray": "refused "}
+_SAID = {"astray": "refused ", "changed": "", "barred": "", "outlived": ""}
 
 
 def telling(events: Iterable[Event], most: int = 14, proof: Collection[int] = ()) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def line_of(event: Event) -> str:
     """One event as one line: `#3 asked tools/list (generation 0)`."""
     where = f" on connection {event.connection}" if event.connection > 1 else ""
     who = f" by {event.principal}" if event.principal is not None and event.kind == "opened" else ""
-    kind = "" if event.kind == "changed" else _SAID.get(event.kind, f"{event.kind} ")
+    kind = _SAID.get(event.kind, f"{event.kind} ")
     return f"#{event.n} {kind}{_what(event)}{where}{who}".rstrip()
 
 

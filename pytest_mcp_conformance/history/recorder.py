@@ -20,12 +20,14 @@ class Recorder:
     Attributes:
         holders: Gives each holder its number.
         verbs: Gives each verb that begins its number.
+        rest: The number of the last event that was there when everything had last come to rest.
     """
 
     def __init__(self, now: Callable[[], float] = lambda: 0.0) -> None:
         self._now = now
         self.holders = count(1)
         self.verbs = count(1)
+        self.rest = 0
         self._events: list[Event] = []
         self._watchers: list[Callable[[], None]] = []
         self._listeners: list[Callable[[Event], None]] = []
@@ -49,6 +51,10 @@ class Recorder:
         for watcher in tuple(self._watchers):
             watcher()
         return event
+
+    def came_to_rest(self) -> None:
+        """Every task waits for something that is not there yet: whatever was sent has been read."""
+        self.rest = len(self._events)
 
     def since(self, mark: int) -> list[Event]:
         """The events written after the first `mark` ones."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import msgspec
 
@@ -24,6 +26,7 @@ class HistoryWriter:
     Args:
         path: Where; an older file is replaced.
         digests: What stands in the place of payloads, with a key of its own by default.
+        claims: What the wrapper promises, by the names of the claims.
         about: The fields of the `Header` that are known: `name`, `era`, `kit`, `sdk`, `clock`, `sees`.
 
     Attributes:
@@ -33,7 +36,13 @@ class HistoryWriter:
         OSError: The file cannot be made.
     """
 
-    def __init__(self, path: Path, digests: Digests | None = None, **about: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        digests: Digests | None = None,
+        claims: Mapping[str, Any] | None = None,
+        **about: str,
+    ) -> None:
         digests = digests if digests is not None else Digests()
         self.path = path
         self.trouble = ""
@@ -41,7 +50,11 @@ class HistoryWriter:
         self._events = 0
         self._file = path.open("wb", buffering=0)
         known = {name: said.encode("utf-8", "backslashreplace").decode() for name, said in about.items()}
-        self._put(msgspec.convert({"history": FORMAT, "key": digests.name, **known}, Header))
+        self._put(
+            msgspec.convert(
+                {"history": FORMAT, "key": digests.name, "claims": dict(claims or {}), **known}, Header
+            )
+        )
 
     def __enter__(self) -> HistoryWriter:
         return self

@@ -76,7 +76,14 @@ class Recording:
         name = f"{self._cell.scenario.name}[{self._cell.id}]"
         kit, sdk = version_of("pytest-mcp-conformance"), version_of("mcp")
         try:
-            self._writer = HistoryWriter(self._path, name=name, era=self._cell.era, kit=kit, sdk=sdk)
+            self._writer = HistoryWriter(
+                self._path,
+                claims=self._cell.found.adapter.claims.stated(),
+                name=name,
+                era=self._cell.era,
+                kit=kit,
+                sdk=sdk,
+            )
         except OSError as error:
             self._blame(error.strerror or str(error))
 

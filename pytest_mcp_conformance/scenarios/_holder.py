@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_mcp_conformance.clock import settle
 from pytest_mcp_conformance.contract import (
     Adapter,
     AdapterError,
@@ -53,6 +52,7 @@ class Holder(Owner):
         self.principal = dial.principal
         self.handed_out: Any = None
         self._handles: dict[str, Any] = {}
+        self._shown = 0
         self._notes = Notes(server, dial.principal)
 
     @property
@@ -126,7 +126,8 @@ class Holder(Owner):
         """Start a call of the tool `name`, by what the last listing gave for it, or by `handle`."""
         chosen = self._handles.get(name, name) if handle is ABSENT else handle
         told = arguments if nonce is None else {"nonce": nonce, **arguments}
-        return Pending(self._call(name, "call_tool", chosen, told), "call_tool")
+        shown = self._shown if handle is ABSENT and name in self._handles else 0
+        return Pending(self._call(name, "call_tool", chosen, told, shown=shown), "call_tool")
 
     def start_call_with(
         self, name: str, nonce: str, meta: Mapping[str, Any], on_progress: Callable[[float], None] | None
@@ -206,7 +207,7 @@ class Holder(Owner):
     async def react(self) -> None:
         """Give the wrapper the time that it claims to need after a notice."""
         await asyncio.sleep(self.claims.reacts_to_list_changed or 0.0)
-        await settle()
+        await self.server.settle()
 
     async def opened(self) -> bool:
         """Wait for the set-up's end. False when it failed; then `error` says how."""
@@ -244,10 +245,11 @@ class Holder(Owner):
                 self.error = wrong
                 raise
             self._handles = {tool.name: tool.handle for tool in served}
-            return served
+        self._shown = len(self.server.history)
+        return served
 
-    async def _call(self, name: str, verb: str, *given: Any) -> Outcome:
-        with self._notes.call(name, verb, given[1]) as outcomes:
+    async def _call(self, name: str, verb: str, *given: Any, shown: int = 0) -> Outcome:
+        with self._notes.call(name, verb, given[1], shown) as outcomes:
             try:
                 outcomes.append(outcome_of(await self._perform(verb, *given)))
             except Exception as raised:

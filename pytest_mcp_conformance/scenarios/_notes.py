@@ -69,11 +69,19 @@ class Notes:
             self._write("served", op, f"{[tool.name for tool in served]}", tools=_definitions(served))
 
     @contextmanager
-    def call(self, tool: str, verb: str, arguments: Any) -> Iterator[list[Outcome]]:
-        """A call; its outcome is put into the list that this gives."""
+    def call(self, tool: str, verb: str, arguments: Any, shown: int = 0) -> Iterator[list[Outcome]]:
+        """A call; its outcome is put into the list that this gives.
+
+        Args:
+            tool: The tool's name.
+            verb: The verb that calls it.
+            arguments: What it is called with.
+            shown: The number of the event at which a list gave the tool; 0 where that is not known.
+        """
         outcomes: list[Outcome] = []
         before = len(self._server.history)
-        with self._under_way("called", verb, tool=tool, arguments=jsonlike(arguments)) as op:
+        known: dict[str, Any] = {"shown": shown} if shown else {}
+        with self._under_way("called", verb, tool=tool, arguments=jsonlike(arguments), **known) as op:
             yield outcomes
             (outcome,) = outcomes
             data = {"verb": verb, "tool": tool, "outcome": outcome.kind}
@@ -87,7 +95,7 @@ class Notes:
     @contextmanager
     def _under_way(self, kind: str, verb: str, *, tells: bool = False, **data: Any) -> Iterator[int]:
         op = next(self._server.history.verbs)
-        self._write(kind, op, verb=verb, **data)
+        self._write(kind, op, verb=verb, rest=self._server.history.rest, **data)
         try:
             yield op
         except (asyncio.CancelledError, GeneratorExit):

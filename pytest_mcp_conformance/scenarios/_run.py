@@ -134,7 +134,10 @@ def run_once(
         async def look_around() -> None:
             await end_verbs()
             await virtual.settle()
-            left.extend([*_open(history, ways.idle()), *ways.left()])
+            still = _open(history, ways.idle())
+            for number in still:
+                history.record("outlived", connection=number, text=f"connection {number} is still open")
+            left.extend([*(f"connection {number} is still open" for number in still), *ways.left()])
 
         async with AsyncExitStack() as stack:
             stack.push_async_callback(ways.aclose)
@@ -179,11 +182,11 @@ def _gather_trouble(run: Run, connect: Connect, history: Recorder) -> None:
             run.trouble.append(f"the wrapper died: {describe(holder.death)}")
 
 
-def _open(history: Recorder, idle: set[int]) -> list[str]:
+def _open(history: Recorder, idle: set[int]) -> list[int]:
     live: set[int] = set()
     for event in history:
         if event.kind == "opened":
             live.add(event.connection)
         elif event.kind == "closed":
             live.discard(event.connection)
-    return [f"connection {number} is still open" for number in sorted(live - idle)]
+    return sorted(live - idle)

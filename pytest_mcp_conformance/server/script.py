@@ -247,6 +247,7 @@ class ScriptedServer:
             await anyio.wait_all_tasks_blocked()
         else:
             await settle()
+        self.history.came_to_rest()
 
     async def left_open(self) -> list[int]:
         """The numbers of the connections that are open once everything is quiet.
@@ -287,6 +288,13 @@ class ScriptedServer:
         """
         fault = REFUSED if self.refusing else self.meets("connect")
         if fault is not None and fault.name == REFUSED.name:
+            self.history.record(
+                "barred",
+                text="a connection was refused",
+                generation=self.generation,
+                server=self.label,
+                principal=principal,
+            )
             raise ConnectionRefusedError("the scripted server refuses connections")
         number = 1 + sum(event.kind == "opened" for event in self.history)
         connection = Connection(self, number, sink, principal, headers)

@@ -1,0 +1,1 @@
+"""What may be served, called and left open, as far as a history shows it."""

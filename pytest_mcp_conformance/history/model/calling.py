@@ -1,0 +1,258 @@
+"""Which calls go out, and what their callers are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_mcp_conformance.history.entry import Entry
+from pytest_mcp_conformance.history.finding import Finding
+from pytest_mcp_conformance.history.model.lines import Line
+from pytest_mcp_conformance.history.model.places import Holder
+from pytest_mcp_conformance.history.model.promises import Promises
+
+__all__ = ["Calls", "Sent"]
+
+MOST_RESULTS = 4096
+HEADERS_WERE_WRONG = -32020
+"""The error after which a modern client may send a call once more."""
+
+Key = tuple[str, str, str, str]
+
+
+class Sent:
+    """One `tools/call` on the wire.
+
+    Attributes:
+        n: The number of its request.
+        key: What is called, of whom, by whom, with what.
+        line: The connection.
+        answered: The number of its answer, or of its end without one; 0 while it is out.
+        at: When that was.
+        read: The number at which its caller was given that; 0 where nobody was seen to be.
+        result: What it was answered.
+        ok: Whether that is a good result.
+        excuses: Whether it may be sent again.
+        lost: Whether no answer can come any more.
+    """
+
+    __slots__ = ("answered", "at", "excuses", "key", "line", "lost", "n", "ok", "read", "result")
+
+    def __init__(self, n: int, key: Key, line: Line) -> None:
+        self.n = n
+        self.key = key
+        self.line = line
+        self.answered = 0
+        self.at = 0.0
+        self.read = 0
+        self.result = ""
+        self.ok: bool | None = None
+        self.excuses = self.lost = False
+
+
+class _Op:
+    """One call of a user that is under way."""
+
+    __slots__ = ("at", "disturbed", "holder", "key", "n", "sent", "sent_before", "shown", "unpromised")
+
+    def __init__(self, entry: Entry, key: Key, holder: Holder, sent_before: int) -> None:
+        self.n = entry.n
+        self.at = entry.at
+        self.key = key
+        self.holder = holder
+        self.shown = entry.shown
+        self.unpromised = entry.shown > 0 and holder.shows_no_output_of(entry.tool, entry.shown)
+        self.sent: list[Sent] = []
+        self.sent_before = sent_before
+        self.disturbed = False
+
+
+class Calls:
+    """Follows calls, by what is called with which arguments.
+
+    Args:
+        promises: What the wrapper is held to.
+        find: Takes what is found.
+    """
+
+    def __init__(self, promises: Promises, find: Callable[[Finding], None]) -> None:
+        self._promises = promises
+        self._find = find
+        self._ops: dict[int, _Op] = {}
+        self._by_key: dict[Key, list[_Op]] = {}
+        self._loose: set[Key] = set()
+        self._recent: dict[str, Sent] = {}
+        self._sent = 0
+
+    # -- at the wire ---------------------------------------------------------------------------------------
+
+    def asked(self, entry: Entry, line: Line) -> Sent:
+        """A call goes out."""
+        self._sent += 1
+        key = (entry.server, entry.principal, entry.tool, entry.arguments)
+        sent = Sent(entry.n, key, line)
+        ops = self._by_key.get(key)
+        if ops:
+            op = next((each for each in ops if not each.sent), None)
+            if op is None:
+                op = ops[0]
+                if len(ops) == 1:
+                    self._again(entry, op, sent)
+            op.sent.append(sent)
+        return sent
+
+    def _again(self, entry: Entry, op: _Op, sent: Sent) -> None:
+        promises, before = self._promises, op.sent[-1]
+        excused = (
+            promises.resends_calls
+            or promises.proxies
+            or op.key in self._loose
+            or any(each.excuses for each in op.sent)
+            or (not sent.line.sessions and (before.lost or not before.answered or not sent.line.plain))
+        )
+        if not excused:
+            text = f"the call #{op.n} of {entry.tool!r} went out at #{before.n}, and again at #{entry.n}"
+            self._find(Finding("call-sent-twice", "CALL-1", text, (op.n, before.n, entry.n)))
+
+    def answered(self, entry: Entry, sent: Sent) -> None:
+        """A result has come."""
+        sent.answered, sent.at, sent.result, sent.ok = entry.n, entry.at, entry.result, entry.ok
+        sent.excuses = entry.ok is None
+        recent = self._recent
+        recent[entry.result] = sent
+        if len(recent) > MOST_RESULTS:
+            del recent[next(iter(recent))]
+
+    def failed(self, entry: Entry, sent: Sent) -> None:
+        """An error has come."""
+        sent.answered, sent.at, sent.ok = entry.n, entry.at, False
+        sent.excuses = entry.code == HEADERS_WERE_WRONG
+
+    def lost(self, n: int, sent: Sent) -> None:
+        """No answer will come."""
+        sent.answered, sent.lost = n, True
+        sent.ok = None
+
+    # -- at the wrapper ------------------------------------------------------------------------------------
+
+    def called(self, entry: Entry, holder: Holder) -> None:
+        """A user calls a tool."""
+        key = (entry.server, entry.principal, entry.tool, entry.arguments)
+        op = _Op(entry, key, holder, self._sent)
+        self._ops[entry.op] = op
+        self._by_key.setdefault(key, []).append(op)
+
+    def disturbed(self, holder: Holder) -> None:
+        """A holder closes, or opens another connection: its calls may end by that."""
+        for op in self._ops.values():
+            if op.holder is holder:
+                op.disturbed = True
+
+    def given_up(self, number: int) -> None:
+        """A call ended without an outcome."""
+        op = self._end(number)
+        if op is None:
+            return
+        op.holder.odd = True
+        if any(sent.result in op.holder.suspects for sent in op.sent):
+            self._now_sure(op.holder)
+
+    def returned(self, entry: Entry) -> None:
+        """A call ended."""
+        op = self._end(entry.op)
+        if op is None or op.holder.wild or self._promises.proxies:
+            return
+        if entry.outcome == "ok":
+            self._good(entry, op)
+            return
+        if any(sent.ok is False and not sent.result for sent in op.sent):
+            op.holder.odd = True
+        if any(sent.result in op.holder.suspects for sent in op.sent):
+            self._now_sure(op.holder)
+        if entry.outcome in ("raised", "refused") and len(op.sent) == 1:
+            self._bad(entry, op, op.sent[0])
+
+    def _end(self, number: int) -> _Op | None:
+        op = self._ops.pop(number, None)
+        if op is None:
+            return None
+        ops = self._by_key[op.key]
+        ops.remove(op)
+        if not ops:
+            del self._by_key[op.key]
+        if not op.sent and len(self._loose) < MOST_RESULTS:
+            self._loose.add(op.key)  # it may still go out, when nobody waits for it
+        return op
+
+    def _good(self, entry: Entry, op: _Op) -> None:
+        result, holder = entry.result, op.holder
+        if not result:
+            return
+        sent_ones = op.sent
+        if len(sent_ones) == 1 and sent_ones[0].result == result:
+            sent_ones[0].read = entry.n
+            if holder.verbatim is None:
+                holder.verbatim = True
+                self._now_sure(holder)
+            return
+        own = {sent.result for sent in sent_ones if sent.result}
+        if result in own:
+            if holder.verbatim is None:
+                holder.verbatim = True
+                self._now_sure(holder)
+            return
+        other = self._recent.get(result)
+        if not op.sent:
+            if other is not None and other.key == op.key and self._sent == op.sent_before:
+                text = (
+                    f"the call #{op.n} of {entry.tool!r} sent nothing, and returned at #{entry.n} what "
+                    f"#{other.answered} had answered to an equal one"
+                )
+                self._find(Finding("call-not-sent", "CALL-1", text, (other.answered, op.n, entry.n)))
+            return
+        if other is not None and own and holder.verbatim is not False and other.key[2:] != op.key[2:]:
+            text = (
+                f"the call #{op.n} of {entry.tool!r} returned at #{entry.n} what #{other.answered} had "
+                f"answered to another one, #{other.n}"
+            )
+            proof = tuple(sorted({op.n, op.sent[0].n, other.n, other.answered, entry.n}))
+            holder.suspects[result] = Finding("answer-of-another-call", "CALL-3", text, proof)
+            if holder.verbatim or len(holder.suspects) > 1:
+                self._now_sure(holder)
+        elif other is None:
+            holder.verbatim = False
+
+    def _now_sure(self, holder: Holder) -> None:
+        """What calls give is what was on the wire, and who should have been given it has nothing."""
+        for suspect in holder.suspects.values():
+            self._find(suspect)
+        holder.suspects.clear()
+
+    def _bad(self, entry: Entry, op: _Op, sent: Sent) -> None:
+        if not sent.ok or op.disturbed or sent.line.closed or not self._in_time(op, sent):
+            return
+        known = [*op.holder.place.forms.get(entry.tool, ())]
+        if not known or op.holder.place.blurred or len(sent.line.place.forms.get(entry.tool, ())) == 0:
+            return
+        promising = [each for each in known if each.listed.output]
+        proof: tuple[int, ...] = (op.n, sent.n, sent.answered, entry.n)
+        if not promising:
+            text = (
+                f"the call #{op.n} of {entry.tool!r} was answered well at #{sent.answered}, and its caller "
+                f"got {entry.error or 'a refusal'} at #{entry.n}"
+            )
+            self._find(Finding("result-lost", "CALL-2", text, proof))
+            return
+        newest = max(known, key=lambda each: each.pages[-1].answered)
+        listed = newest.pages[-1]
+        if newest.listed.output or not op.unpromised or listed.answered > op.shown or op.holder.odd:
+            return
+        text = (
+            f"the call #{op.n} of {entry.tool!r} was answered well at #{sent.answered}, and refused at "
+            f"#{entry.n}, though the listing #{listed.answered} gives the tool no output schema"
+        )
+        self._find(Finding("judged-by-another-listing", "CHK-3", text, (listed.answered, *proof)))
+
+    def _in_time(self, op: _Op, sent: Sent) -> bool:
+        """Whether the answer came before any limit of the wrapper's can have struck."""
+        limit = self._promises.own_timeout
+        return sent.at == op.at or (limit is not None and sent.at < op.at + limit)

@@ -1,0 +1,83 @@
+"""A page of a listing: when it was asked for and answered, and what ended its being good."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_mcp_conformance.history.model.lines import Line
+
+__all__ = ["Epoch", "Page"]
+
+
+class Epoch:
+    """The time between two notices on one connection: all pages asked for in it end with the same one.
+
+    Attributes:
+        n: The number of the notice that ended it; 0 while it lasts.
+        at: When that was.
+    """
+
+    __slots__ = ("at", "n")
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.at = 0.0
+
+
+class Page:
+    """One page: one request for a list, and once it is answered what it brought.
+
+    Attributes:
+        line: The connection.
+        asked: The number of its request.
+        asked_at: When that was.
+        answered: The number of its answer; 0 while it is out.
+        at: When that was.
+        expires: When its lifetime ends; None where the server gave none.
+        ttl: The lifetime that the server gave, in milliseconds.
+        scope: By whom it may be kept.
+        first: The first page of its walk.
+        after: The number of the answer to a later request that came before this one's; 0 where none did.
+        read: The number of a list that was handed out and can only be this one; 0 where none was seen.
+        told: Whether it was found fault with already.
+    """
+
+    __slots__ = (
+        "after",
+        "answered",
+        "asked",
+        "asked_at",
+        "at",
+        "epoch",
+        "expires",
+        "first",
+        "line",
+        "read",
+        "scope",
+        "told",
+        "ttl",
+    )
+
+    def __init__(self, line: Line, asked: int, at: float, first: Page | None) -> None:
+        self.line = line
+        self.asked = asked
+        self.asked_at = at
+        self.epoch = line.epoch
+        self.first: Page = self if first is None else first.first
+        self.answered = self.after = 0
+        self.at = 0.0
+        self.expires: float | None = None
+        self.ttl: float | None = None
+        self.scope = ""
+        self.told = False
+        self.read = 0
+
+    def arrive(self, n: int, at: float, ttl: float | None, scope: str) -> None:
+        """It was answered."""
+        self.answered = n
+        self.at = at
+        self.ttl = ttl
+        self.scope = scope
+        if ttl is not None:
+            self.expires = at + max(ttl, 0) / 1000

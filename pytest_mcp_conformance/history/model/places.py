@@ -1,0 +1,198 @@
+"""What belongs to one server and one principal: holders, connections, and the register of what was listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_mcp_conformance.history.entry import Listed
+from pytest_mcp_conformance.history.finding import Finding
+from pytest_mcp_conformance.history.model.lines import Line
+from pytest_mcp_conformance.history.model.pages import Page
+
+__all__ = ["Holder", "Known", "Place"]
+
+MOST_PAGES = 8
+MOST_FORMS = 32
+MOST_NAMES = 4096
+
+
+class Holder:
+    """One user of the wrapper.
+
+    Attributes:
+        who: Its number.
+        place: The server and the principal that it is of.
+        wild: Whether it may be anybody's by now.
+        invalidated: Where its last `invalidate` began and ended.
+        reconnected: Where its last `reconnect` began and ended.
+        refreshed: Where its last `refresh` began and ended, and what had surely come before that.
+        verbatim: Whether calls have given it what was on the wire, and never anything else.
+        failures: The verbs in a row that failed without a connection.
+        knows: The number of the end of its connection, once a verb has failed behind it.
+        odd: Whether calls were given up or failed, so that what others raise may be about those.
+        suspects: What may be another call's answer, by what was handed out.
+        shown: The number of the entry at which it was handed its last list, and that list.
+        shows_output: Whether it was ever shown an output schema.
+    """
+
+    __slots__ = (
+        "failures",
+        "invalidated",
+        "knows",
+        "odd",
+        "place",
+        "reconnected",
+        "refreshed",
+        "shown",
+        "shows_output",
+        "suspects",
+        "verbatim",
+        "who",
+        "wild",
+    )
+
+    def __init__(self, who: int, place: Place) -> None:
+        self.who = who
+        self.place = place
+        self.wild = False
+        self.invalidated = (0, 0)
+        self.reconnected = (0, 0)
+        self.refreshed = (0, 0, 0)
+        self.verbatim: bool | None = None
+        self.failures: tuple[int, ...] = ()
+        self.shown: tuple[int, tuple[Listed, ...]] = (0, ())
+        self.shows_output = False
+        self.knows = 0
+        self.odd = False
+        self.suspects: dict[str, Finding] = {}
+
+    def is_shown(self, n: int, tools: tuple[Listed, ...]) -> None:
+        """It was handed a list."""
+        self.shown = (n, tools)
+        self.shows_output = self.shows_output or any(tool.output for tool in tools)
+
+    def shows_no_output_of(self, name: str, n: int) -> bool:
+        """Whether the list that it was handed at `n` has the tool, once, and surely without a schema."""
+        at, tools = self.shown
+        named = [tool for tool in tools if tool.name == name]
+        return at == n and self.shows_output and len(named) == 1 and not named[0].output
+
+
+class Known:
+    """One tool in one form, and the newest pages on which it was listed.
+
+    Attributes:
+        listed: The tool.
+        pages: The pages, in the order of their answers.
+        blurred: Whether one was forgotten that might still be good.
+    """
+
+    __slots__ = ("blurred", "listed", "pages")
+
+    def __init__(self, listed: Listed) -> None:
+        self.listed = listed
+        self.pages: list[Page] = []
+        self.blurred = False
+
+    def on(self, page: Page) -> None:
+        """It was listed on a page.
+
+        Of one connection the later page is good for as long as the earlier one, but for its lifetime: that is
+        handed on, so that nothing is forgotten that might still be good.
+        """
+        pages = self.pages
+        if len(pages) >= MOST_PAGES:
+            oldest = next((each for each in pages if each.line is page.line), None)
+            if oldest is None or oldest.asked > page.asked:
+                self.blurred = True
+                del pages[0]
+            else:
+                pages.remove(oldest)
+                if page.expires is not None and (oldest.expires is None or oldest.expires > page.expires):
+                    page.expires = oldest.expires
+        pages.append(page)
+
+
+class Place:
+    """One server as one principal sees it.
+
+    Attributes:
+        server: The server's name.
+        principal: The principal's name.
+        holders: Who is there now.
+        entered: How many holders there were.
+        many: Whether there was ever more than one.
+        lines: The connections that are open.
+        used: The number of the last frame that the client sent when it had begun with a connection.
+        renewed: The number at which the newest connection was ready, when it opened, and when that was.
+        doubt: The number of the last event that may be a reason to serve an old list.
+        dead: The number at which the last open connection was ended by the other side; 0 else.
+        blurred: Whether something was forgotten or cut that was listed here.
+        fetching: The pages that are out, by the numbers of their requests.
+        forms: The tools that were listed, by their names, in each of their forms.
+    """
+
+    __slots__ = (
+        "blurred",
+        "dead",
+        "doubt",
+        "entered",
+        "fetching",
+        "forms",
+        "holders",
+        "lines",
+        "many",
+        "principal",
+        "renewed",
+        "server",
+        "used",
+    )
+
+    def __init__(self, server: str, principal: str) -> None:
+        self.server = server
+        self.principal = principal
+        self.holders: dict[int, Holder] = {}
+        self.entered = 0
+        self.many = False
+        self.lines: dict[int, Line] = {}
+        self.renewed = (0, 0, 0.0)
+        self.doubt = 0
+        self.dead = self.used = 0
+        self.blurred = False
+        self.fetching: dict[int, Page] = {}
+        self.forms: dict[str, list[Known]] = {}
+
+    def lists(self, listed: Listed, page: Page) -> None:
+        """A tool was listed on a page."""
+        forms = self.forms.get(listed.name)
+        if forms is None:
+            if len(self.forms) >= MOST_NAMES:
+                del self.forms[next(iter(self.forms))]
+                self.blurred = True
+            forms = self.forms[listed.name] = []
+        for known in reversed(forms):
+            held = known.listed
+            if (
+                held.output == listed.output
+                and held.input == listed.input
+                and held.description == listed.description
+            ):
+                known.on(page)
+                return
+        if len(forms) >= MOST_FORMS:
+            del forms[0]
+            self.blurred = True
+        known = Known(listed)
+        known.on(page)
+        forms.append(known)
+
+    def showing(self, tool: Listed) -> Iterator[Known]:
+        """The forms that a tool, as it was handed out, may have come from, the newest first."""
+        for known in reversed(self.forms.get(tool.name, ())):
+            held = known.listed
+            if (
+                (not tool.output or not held.output or tool.output == held.output)
+                and (not tool.input or not held.input or tool.input == held.input)
+                and (not tool.description or not held.description or tool.description == held.description)
+            ):
+                yield known

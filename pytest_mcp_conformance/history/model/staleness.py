@@ -1,0 +1,161 @@
+"""What ends a page's being good, and for whom."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pytest_mcp_conformance.history.entry import Listed
+from pytest_mcp_conformance.history.model.pages import Page
+from pytest_mcp_conformance.history.model.places import Holder
+from pytest_mcp_conformance.history.model.promises import Promises
+
+__all__ = ["Stale", "Staleness", "Wanted"]
+
+PATIENCE = 60.0
+"""Seconds of real time in which a client may not have read, or done, what is under way."""
+
+
+class Wanted(NamedTuple):
+    """Somebody asked for the tools.
+
+    Attributes:
+        n: The number of the entry.
+        at: When that was.
+        rest: The number of the last entry that had surely been read by then.
+        holder: Who asked.
+    """
+
+    n: int
+    at: float
+    rest: int
+    holder: Holder
+
+
+class Stale(NamedTuple):
+    """A page that was of the past when a list was wanted.
+
+    Attributes:
+        page: The page.
+        name: The fault of whoever serves it.
+        rule: The rule.
+        n: The number of what ended it.
+        why: The same in words.
+        by_change: Whether somebody had said that the list changed.
+        tool: The tool that was served and stands on it.
+        since: The number of what began to end it, where that took a while.
+    """
+
+    page: Page
+    name: str
+    rule: str
+    n: int
+    why: str
+    by_change: bool = False
+    tool: Listed = Listed("")
+    since: int = 0
+
+
+class Staleness:
+    """Says whether a page was surely of the past when a list was wanted.
+
+    Args:
+        promises: What the wrapper is held to.
+        virtual: Whether time stands still while anything is under way.
+    """
+
+    def __init__(self, promises: Promises, *, virtual: bool) -> None:
+        self.promises = promises
+        self._virtual = virtual
+        self._slack = 0.0 if virtual else PATIENCE
+        self._counts_time = promises.clock or not virtual
+
+    def of(self, page: Page, wanted: Wanted) -> Stale | None:
+        """Why a page was of the past; None where it may have been good."""
+        if page.asked > wanted.n:
+            return None
+        return (
+            self._noticed(page, wanted)
+            or self._told(page, wanted)
+            or (
+                (self._superseded(page, wanted) or self._lapsed(page, wanted) or self._replaced(page, wanted))
+                if 0 < page.read < wanted.n or self._read(page.answered, page.at, wanted)
+                else None
+            )
+        )
+
+    def _read(self, n: int, at: float, wanted: Wanted) -> bool:
+        """Whether what was sent as entry `n` had surely been read when a list was wanted."""
+        return 0 < n < wanted.n and (n <= wanted.rest or wanted.at > at + self._slack)
+
+    def _noticed(self, page: Page, wanted: Wanted) -> Stale | None:
+        n, delay = page.epoch.n, self.promises.reacts_to_list_changed
+        if not 0 < n < wanted.n or delay is None:
+            return None
+        at = page.epoch.at
+        if not (wanted.at > at + delay + self._slack or (delay == 0 and n <= wanted.rest)):
+            return None
+        return self._changed(
+            page, wanted, n, n, "stale-after-notice", "CCH-12", f"the notice #{n} had ended it"
+        )
+
+    def _told(self, page: Page, wanted: Wanted) -> Stale | None:
+        holder = wanted.holder
+        began, n = holder.invalidated
+        if page.asked < began and n < wanted.n:
+            why = f"invalidate, which ended at #{n}, had ended it"
+            return self._changed(page, wanted, began, n, "stale-after-invalidate", "CCH-24", why)
+        began, n, before = holder.refreshed
+        if (0 < page.answered <= before or 0 < page.read < began) and n < wanted.n:
+            why = f"refresh, which ended at #{n}, had ended it"
+            return Stale(page, "stale-after-refresh", "CCH-24", n, why, since=began)
+        return None
+
+    def _changed(
+        self, page: Page, wanted: Wanted, began: int, n: int, name: str, rule: str, why: str
+    ) -> Stale:
+        """A change was told of: before the answer it overtook the listing."""
+        if not page.answered or page.answered > wanted.n:
+            name, rule = "older-fetch-joined", "CCH-14"
+        elif page.answered > began:
+            name, rule = "overtaken-listing-kept", "CCH-13"
+        return Stale(page, name, rule, n, why, by_change=True, since=began)
+
+    def _superseded(self, page: Page, wanted: Wanted) -> Stale | None:
+        if not page.after or wanted.holder.place.many or not self.promises.caches_listings:
+            return None
+        why = f"a later fetch had been answered at #{page.after}, before it"
+        return Stale(page, "older-listing-written", "CCH-15", page.after, why)
+
+    def _lapsed(self, page: Page, wanted: Wanted) -> Stale | None:
+        expires, ttl = page.expires, page.ttl
+        if expires is None or ttl is None or not self._counts_time or wanted.at < expires + self._slack:
+            return None
+        rule = "CCH-9" if ttl > 0 else "CCH-5" if ttl == 0 else "CCH-8"
+        why = f"its lifetime of {ttl:g} ms had run out"
+        return Stale(page, "stale-after-lapse", rule, page.answered, why)
+
+    def _replaced(self, page: Page, wanted: Wanted) -> Stale | None:
+        line = page.line
+        began, n = wanted.holder.reconnected
+        if (
+            line.closed
+            and line.sessions
+            and page.ttl is None
+            and line.opened < began < line.place.renewed[1]
+            and line.closed < n < wanted.n
+        ):
+            why = f"its connection {line.number} had been replaced by reconnect, which ended at #{n}"
+            return Stale(page, "list-of-a-dead-connection", "CCH-22", n, why)
+        ready, opened, at = line.place.renewed
+        if (
+            not line.closed
+            or opened < line.closed
+            or page.ttl is not None
+            or not line.sessions
+            or line.place.many
+            or self.promises.dials_per_operation
+            or not (line.place.used > ready or self._read(ready, at, wanted))
+        ):
+            return None
+        why = f"its connection {line.number} had ended, and another was open from #{ready} on"
+        return Stale(page, "list-of-a-dead-connection", "CCH-22", ready, why)

@@ -1,0 +1,301 @@
+"""What users and the script do in a schedule, one thing at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import ExitStack
+from random import Random
+from typing import Any
+
+from pytest_mcp_conformance.history import Event
+from pytest_mcp_conformance.scenarios._verbs import Pending
+from pytest_mcp_conformance.server import ABSENT, HOUR_MS, tool
+from tests.history.users import User
+
+__all__ = ["Script", "Users"]
+
+LIFETIMES = (0, 0, 5000, HOUR_MS, HOUR_MS, HOUR_MS, -5, ABSENT)
+KINDS = ("integer", "string", None)
+
+
+class Script:
+    """What the script does.
+
+    Args:
+        luck: What decides.
+    """
+
+    def __init__(self, luck: Random) -> None:
+        self.luck = luck
+        self.showed: Counter[str] = Counter()
+        self._owners: dict[int, str | None] = {}
+        self._generations: dict[str | None, int] = {}
+        self._users: list[User] = []
+        self.calls = 0
+        self._gentle = luck.random() < 0.6
+        self.paged = luck.random() < 0.25
+        self.server: Any = None
+        self._stack = ExitStack()
+        self._gates: list[Any] = []
+        self.handed: dict[str, int] = {}
+        self.kind: str | None = ""
+
+    @property
+    def busy(self) -> bool:
+        """Whether answers are held."""
+        return bool(self._gates)
+
+    def change(self, principal: str | None, lifetime: Any = None) -> int:
+        """List something that was never listed."""
+        server, luck = self.server, self.luck
+        generation = server.generation + 1
+        self._owners[generation] = principal
+        self._generations[principal] = generation
+        server.ttl_ms = luck.choice(LIFETIMES) if lifetime is None else lifetime
+        a = tool("a", luck.choice(KINDS) if self.kind == "" else self.kind)
+        if self.paged:
+            server.pages([a, f"g{generation}"], [f"h{generation}"], principal=principal)
+        else:
+            server.has_tools(a, f"g{generation}", principal=principal)
+        return generation
+
+    async def change_quietly(self, user: User) -> None:
+        """The tools change, and nobody is told."""
+        self.change(user.principal)
+
+    async def change_and_say(self, user: User, lifetime: Any = None) -> None:
+        """The tools change, and the user's connections are told."""
+        generation = self.change(user.principal, lifetime)
+        settled = self.luck.random() < 0.8
+        open_ones = [c for c in self.server.connections if c.open and c.principal == user.principal]
+        told = await self.server.notify_list_changed(connections=open_ones, settled=settled)
+        if settled and told and len(open_ones) == 1 and user.holder.claims.makes("reacts_to_list_changed"):
+            user.truth.floors["notice"] = generation
+
+    async def hold(self, user: User) -> None:
+        """Answers are held from now on."""
+        if len(self._gates) < 2:
+            method = self.luck.choice(("tools/list", "tools/list", "tools/call"))
+            self._gates.append(self._stack.enter_context(self.server.holding(method)))
+
+    async def release(self, user: User) -> None:
+        """One answer that is held goes out, or all, and nothing is held any more."""
+        held = [each for gate in self._gates for each in gate.held if each.waiting]
+        if held and self.luck.random() < 0.6:
+            self.luck.choice(held).release()
+        elif self._gates:
+            gate = self._gates.pop(self.luck.randrange(len(self._gates)))
+            gate.open()
+            order = [*range(1, len(gate.held) + 1)]
+            self.luck.shuffle(order)
+            gate.release_all(order)
+
+    async def chatter(self, user: User) -> None:
+        """The server says something that nobody asked for."""
+        for connection in self.server.connections:
+            if connection.open and connection.principal == user.principal:
+                connection.notify("notifications/vendor/odd", {"x": 1})
+        await self.server.settle()
+
+    async def fail_a_listing(self, user: User) -> None:
+        """The next listing fails."""
+        self.spoil()
+        self.server.fails("tools/list")
+
+    async def fail_a_call(self, user: User) -> None:
+        """The next call fails."""
+        self.server.fails("tools/call")
+
+    async def drop(self, user: User) -> None:
+        """The server hangs up."""
+        self.spoil()
+        self.server.drop()
+        await self.server.settle()
+        if not user.holder.claims.makes("redials") or user.principal is not None or self.busy:
+            return
+        mark = len(self.server.history)
+        failed = 0
+        for _ in range(2):
+            listing = user.holder.start_listing()
+            await listing.ended()
+            failed += listing.error is not None
+        if failed == 2 and not any(e.kind in ("opened", "asked") for e in self.server.history.since(mark)):
+            self.showed["dead"] += 1
+
+    async def pass_time(self, user: User) -> None:
+        """Time passes."""
+        self._wait_for_what_is_out()
+        await asyncio.sleep(self.luck.choice((1.0, 5.0, 61.0, 3600.0)))
+
+    async def settle(self, user: User) -> None:
+        """Everything comes to rest."""
+        await self.server.settle()
+
+    def _wait_for_what_is_out(self) -> None:
+        """Time passes while listings are out: they may be given up, and old lists are allowed."""
+        if self._out():
+            self.spoil()
+
+    def spoil(self) -> None:
+        for user in self._users:
+            user.truth.spoilt = True
+
+    def _out(self) -> bool:
+        return any(each.waiting for gate in self._gates for each in gate.held)
+
+
+class Users(Script):
+    """What users do."""
+
+    async def list(self, user: User) -> None:
+        """A user asks for the tools, and waits."""
+        await self.end(self.listing(user))
+
+    async def start_listing(self, user: User) -> None:
+        """A user asks for the tools, and does something else meanwhile."""
+        user.under_way.append(self.listing(user))
+        await asyncio.sleep(0)
+
+    def listing(self, user: User) -> Pending[Any]:
+        truth, server = user.truth, self.server
+        asked = truth.asks(asyncio.get_running_loop().time(), len(server.ledger.listings()))
+        lapses = self._lapsed(user) if user.holder.claims.makes("clock") else None
+
+        async def listing() -> None:
+            try:
+                names = await user.holder.names()
+            except Exception:
+                truth.spoilt = True
+                return
+            frames = len(server.ledger.listings())
+            truth.is_served(names, asked, frames, lambda each: self._owners[each] == user.principal, lapses)
+
+        return Pending(listing(), "list_tools")
+
+    def _lapsed(self, user: User) -> float | None:
+        """When the last lifetime of all that was answered ended; None where one is not known."""
+        ends = [
+            None if (ttl := event.message["result"].get("ttlMs")) is None else event.at + max(ttl, 0) / 1000
+            for event in self.server.ledger.frames("tools/list", kind="answered", principal=user.principal)
+        ]
+        known = [end for end in ends if end is not None]
+        return max(known) if ends and len(known) == len(ends) else None
+
+    async def call(self, user: User) -> None:
+        """A user calls a tool, and waits."""
+        await self.end(self.calling(user))
+
+    async def start_call(self, user: User) -> None:
+        """A user calls a tool, and does something else meanwhile."""
+        user.under_way.append(self.calling(user))
+        await asyncio.sleep(0)
+
+    async def twins(self, user: User) -> None:
+        """Two equal calls, one after the other."""
+        nonce = f"n{self.calls}"
+        self.calls += 1
+        good = 0
+        for _ in range(2):
+            calling = user.holder.start_call("a", nonce)
+            await self.end(calling)
+            good += calling.error is None and calling.done and (await calling.result()).ok
+        if good > len(self.server.ledger.calls(nonce)):
+            self.showed["unsent"] += 1
+
+    def calling(self, user: User, *, judged: bool = False) -> Pending[Any]:
+        nonce = f"n{self.calls}"
+        self.calls += 1
+        server, holder = self.server, user.holder
+        before = len(server.history)
+
+        async def calling() -> None:
+            outcome = await holder.call("a", nonce)
+            if outcome.ok:
+                self.handed[nonce] = len(server.history)
+            frames = server.ledger.calls(nonce)
+            if any(event.kind == "closed" for event in server.history.since(before)):
+                return
+            if len(frames) > 1:
+                self.showed["twice"] += 1
+            if outcome.ok and isinstance(outcome.value, dict) and outcome.value.get("nonce") != nonce:
+                self.showed["foreign"] += 1
+            if not outcome.ok and len(frames) == 1 and self._executed(frames[0]):
+                self.showed["lost"] += not self._has_promised(user)
+                self.showed["judged"] += judged
+
+        return Pending(calling(), "call_tool")
+
+    def _has_promised(self, user: User) -> bool:
+        """Whether `a` was ever listed with an output schema to this user."""
+        return any(
+            "outputSchema" in each
+            for event in self.server.ledger.frames("tools/list", kind="answered", principal=user.principal)
+            for each in event.message["result"]["tools"]
+            if each["name"] == "a"
+        )
+
+    def _executed(self, request: Event) -> bool:
+        return any(
+            event.id == request.id and event.connection == request.connection and event.at == request.at
+            for event in self.server.ledger.frames("tools/call", kind="answered")
+        )
+
+    def starting(self, verb: str, user: User) -> Pending[Any]:
+        """A verb that a user begins with."""
+
+        async def verb_of() -> None:
+            try:
+                await user.holder.verb(verb)
+            except Exception:
+                user.truth.spoilt = True
+                raise
+
+        return Pending(verb_of(), verb)
+
+    def keep(self, user: User, pending: Pending[Any]) -> None:
+        """A verb goes on by itself."""
+        user.under_way.append(pending)
+
+    async def invalidate(self, user: User) -> None:
+        """The application says that the tools changed."""
+        generation = self._generations[user.principal]
+        verb = self.starting("invalidate", user)
+        await self.end(verb)
+        if verb.done and verb.error is None:
+            user.truth.floors["invalidate"] = generation
+
+    async def refresh(self, user: User) -> None:
+        """The application has the tools listed again."""
+        generation = self._generations[user.principal]
+        await self.server.settle()
+        out = self._out()
+        verb = self.starting("refresh", user)
+        await self.end(verb)
+        if verb.done and verb.error is None and not out:
+            user.truth.floors["refresh"] = generation
+
+    async def reconnect(self, user: User) -> None:
+        """The application has the connection opened anew."""
+        generation = self._generations[user.principal]
+        verb = self.starting("reconnect", user)
+        await self.end(verb)
+        lifetimes = self.server.era == "modern"
+        if verb.done and verb.error is None and not lifetimes:
+            user.truth.floors["reconnect"] = generation
+
+    async def give_up(self, user: User) -> None:
+        """A user gives up what is under way."""
+        if user.under_way:
+            await user.under_way.pop(self.luck.randrange(len(user.under_way))).cancel()
+            await self.server.settle()
+
+    async def end(self, pending: Pending[Any]) -> None:
+        """Wait for a verb; where its answer is held, only until everything rests."""
+        if not self._gates:
+            await pending.ended()
+            return
+        await self.server.settle()
+        if not pending.done:
+            self._wait_for_what_is_out()
+            await pending.ended(self.luck.choice((0.5, 40.0)))
