@@ -46,6 +46,7 @@ class Judgement:
         sdk: What the bare SDK does in the same scenario, in words; empty where it was not asked.
         inherited: True when the bare SDK breaks the rule in the same scenario too.
         hard: Fails the item whatever the rule's level: something was left behind.
+        drawing: The events that prove it, or the last ones, as lanes: lines of text.
     """
 
     rule: str
@@ -55,6 +56,7 @@ class Judgement:
     sdk: str = ""
     inherited: bool = False
     hard: bool = False
+    drawing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,9 @@ class Played:
         """The inverse of `to_dict`."""
         judgements = tuple(
             replace(
-                Judgement(**{**each, "verdict": Verdict(each["verdict"])}), history=tuple(each["history"])
+                Judgement(**{**each, "verdict": Verdict(each["verdict"])}),
+                history=tuple(each["history"]),
+                drawing=tuple(each["drawing"]),
             )
             for each in data["judgements"]
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_mcp_conformance.history.event import Event
 
-__all__ = ["line_of", "telling"]
+__all__ = ["line_of", "telling", "tells"]
 
 _QUIET = frozenset({"initialize", "notifications/initialized", "server/discover", "ping"})
 _SAID = {"astray": "refused ", "changed": "", "barred": "", "outlived": ""}
@@ -26,7 +26,7 @@ def telling(events: Iterable[Event], most: int = 14, proof: Collection[int] = ()
     """
     if proof:
         return tuple(line_of(event) for event in events if event.n in proof)
-    lines = [line_of(event) for event in events if _tells(event)]
+    lines = [line_of(event) for event in events if tells(event)]
     if len(lines) > most:
         return (f"({len(lines) - most} earlier events)", *lines[-most:])
     return tuple(lines)
@@ -40,7 +40,8 @@ def line_of(event: Event) -> str:
     return f"#{event.n} {kind}{_what(event)}{where}{who}".rstrip()
 
 
-def _tells(event: Event) -> bool:
+def tells(event: Event) -> bool:
+    """Whether an event tells a reader something: handshakes that succeeded, and verbs that began, do not."""
     if event.who:
         return event.text != ""
     return event.method not in _QUIET or event.kind == "failed"

@@ -45,6 +45,7 @@ def _of_rule(judgement: Judgement, played: Played, again: str) -> str:
         lines += _row("verdict", judgement.verdict.value)
     lines += _seen(judgement.detail)
     lines += _row("history", " | ".join(one_line(event) for event in judgement.history))
+    lines += _row("drawn", *(clean(line).rstrip() for line in judgement.drawing))
     lines += _row("check", *rule.if_broken)
     lines += _row("why", rule.why)
     lines += _row("source", source_of(rule))

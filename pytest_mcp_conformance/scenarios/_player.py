@@ -22,6 +22,7 @@ from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.history.redacting import Secrets
 from pytest_mcp_conformance.scenarios import claims as probes
+from pytest_mcp_conformance.scenarios._drawing import drawn
 from pytest_mcp_conformance.scenarios._leaks import watched, with_what_was_left
 from pytest_mcp_conformance.scenarios._meeting import FIRST_MEETING, refusal
 from pytest_mcp_conformance.scenarios._needs import missing_claims
@@ -73,6 +74,7 @@ def play(
     except AdapterError as wrong:
         return replace(played, adapter_error=Secrets().out_of(_named(adapter, str(wrong))))
     judgements = with_what_was_left(run.judgements, [*run.left, *left], run.history)
+    judgements = drawn(judgements, run.history, adapter, era)
     if compare and any(each.verdict is Verdict.BROKEN for each in judgements):
         judgements = _beside_the_sdk(judgements, scenario, adapter, era, way, variant)
     untold = Secrets(run.history).out_of
@@ -85,8 +87,12 @@ def play(
 
 
 def _without(untold: Callable[[str], str], judgement: Judgement) -> Judgement:
-    history = tuple(untold(line) for line in judgement.history)
-    return replace(judgement, detail=untold(judgement.detail), history=history)
+    return replace(
+        judgement,
+        detail=untold(judgement.detail),
+        history=tuple(map(untold, judgement.history)),
+        drawing=tuple(map(untold, judgement.drawing)),
+    )
 
 
 def _named(adapter: Adapter, wrong: str) -> str:

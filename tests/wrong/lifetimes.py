@@ -186,11 +186,15 @@ class TimerForEachListing(Client):
                 rest = 0.0 if expires_at is None else expires_at - self._settings.now()
                 client.stop()
                 if rest:
-                    begin = client._life.tools.begin
-                    client.timer = asyncio.get_running_loop().call_later(rest, begin)
+                    client.timer = asyncio.create_task(client.fetch_after(rest))
                 return expires_at
 
         return Timing(*parts)
+
+    async def fetch_after(self, rest):
+        await asyncio.sleep(rest)
+        self.timer = None
+        self._life.tools.begin()
 
     def stop(self):
         if self.timer is not None:
