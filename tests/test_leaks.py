@@ -145,9 +145,7 @@ def test_a_thread_of_another_make_is_not_counted():
     ids=lambda given: getattr(given, "name", None),
 )
 def test_a_verdict_says_by_which_clock_it_was_found(subject, way, clock, monkeypatch):
-    monkeypatch.setattr(_run, "silent", set())  # where whoever was played before, on a busy machine, may be
-        _run, "silent", set()
-    )  # on a busy machine whoever was played here before may be in it
+    monkeypatch.setattr(_run, "silent", set())  # on a busy machine whoever was played before is in it
     assert played(subject, scenario=OVER_ALL, way=way).clock == clock
 
 
