@@ -174,10 +174,18 @@ class Users(Script):
         return Pending(listing(), "list_tools")
 
     def _lapsed(self, user: User) -> float | None:
-        """When the last lifetime of all that was answered ended; None where one is not known."""
+        """When the last lifetime of all that was answered ended; None where one is not known.
+
+        None as well where an answer may not have been read yet: whoever asks in that moment waits for it
+        with those who had it fetched, and is served rightly what lapses at once.
+        """
+        now = asyncio.get_running_loop().time()
+        answers = self.server.ledger.frames("tools/list", kind="answered", principal=user.principal)
+        if any(event.n > self.server.history.rest and event.at == now for event in answers[-2:]):
+            return None
         ends = [
             None if (ttl := event.message["result"].get("ttlMs")) is None else event.at + max(ttl, 0) / 1000
-            for event in self.server.ledger.frames("tools/list", kind="answered", principal=user.principal)
+            for event in answers
         ]
         known = [end for end in ends if end is not None]
         return max(known) if ends and len(known) == len(ends) else None

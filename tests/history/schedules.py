@@ -73,15 +73,20 @@ class Schedule(Users):
         for principal in principals:
             self._users.append(User(await connect.attempt(server, principal), principal))
         with self._stack:
+            if luck.random() < 0.6:
+                await luck.choice(TURNS)(self, luck.choice(self._users))
             for _ in range(luck.randint(*STEPS)):
-                user = luck.choice(self._users)
-                await self._act(user)
+                if luck.random() < 0.3:
+                    await server.settle()
+                await self._act(luck.choice(self._users))
             for gate in self._gates:
                 gate.open()
                 gate.release_all()
             for user in self._users:
                 for pending in user.under_way:
                     await pending.ended()
+                await self.list(user)
+                await server.settle()
                 await self.list(user)
         await server.settle()
         for user in self._users:

@@ -188,10 +188,10 @@ class Listings:
         if not owners or any(not other.principal or other.blurred for _, other in owners):
             return
         pages = [page for known, _ in owners for page in known.pages]
-        if any(page.scope == "public" for page in pages) or any(page.told for page in pages):
+        if any(page.scope == "public" for page in pages) or any(page.leaked for page in pages):
             return
         page = pages[-1]
-        page.told = True
+        page.leaked = True
         rule = "CCH-3" if not page.line.sessions else "TEN-4"
         mine, owner = place.principal or "nobody", page.line.place.principal
         text = (

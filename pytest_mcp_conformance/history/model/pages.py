@@ -41,6 +41,7 @@ class Page:
         after: The number of the answer to a later request that came before this one's; 0 where none did.
         read: The number of a list that was handed out and can only be this one; 0 where none was seen.
         told: Whether it was found fault with already.
+        leaked: Whether it was found with another principal already.
     """
 
     __slots__ = (
@@ -52,6 +53,7 @@ class Page:
         "epoch",
         "expires",
         "first",
+        "leaked",
         "line",
         "read",
         "scope",
@@ -70,7 +72,7 @@ class Page:
         self.expires: float | None = None
         self.ttl: float | None = None
         self.scope = ""
-        self.told = False
+        self.told = self.leaked = False
         self.read = 0
 
     def arrive(self, n: int, at: float, ttl: float | None, scope: str) -> None:
