@@ -111,7 +111,7 @@ class Schedule(Users):
             (2, self.reconnect),
             (2, self.chatter),
             (1, self.give_up),
-            *((1, partial(turn, self)) for turn in TURNS),
+            *((2, partial(turn, self)) for turn in TURNS),
         ]
         if not self._gentle:
             acts += [(2, self.fail_a_listing), (2, self.fail_a_call), (2, self.drop)]

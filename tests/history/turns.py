@@ -20,15 +20,15 @@ async def overtaken(schedule: Any, user: User) -> None:
         return
     paged = schedule.paged and schedule.luck.random() < 0.7
     with server.holding("tools/list", when=lambda r: "cursor" in r.params if paged else True) as gate:
-        if schedule.luck.random() < 0.5:
-            await schedule.end(schedule.starting("refresh", user))
+        if schedule.luck.random() < 0.7:
+            await schedule.invalidate(user)
         first = schedule.listing(user)
         await server.settle()
         if not gate.held:
             schedule.keep(user, first)
             return
         gate.open()
-        if schedule.luck.random() < 0.6:
+        if user.holder.claims.makes("reacts_to_list_changed") and schedule.luck.random() < 0.6:
             await schedule.change_and_say(user, lifetime=HOUR_MS)
         else:
             schedule.change(user.principal, HOUR_MS)
