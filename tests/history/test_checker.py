@@ -14,6 +14,7 @@ from tests.history.schedules import play_schedule
 from tests.history.soundness import adapter_of
 from tests.history.telling import NOTICE, Telling
 from tests.history.watched import WATCHED
+from tests.right import RIGHT
 from tests.wrong import WRONG
 
 
@@ -258,6 +259,13 @@ def test_no_schedule_of_the_reference_gives_a_finding(seed):
     adapter = adapter_of("reference")
     shown = play_schedule(seed, adapter, adapter.claims.eras[seed % len(adapter.claims.eras)])
     assert (shown.trouble, shown.findings) == ("", ())
+
+
+@pytest.mark.parametrize("adapter", RIGHT, ids=lambda adapter: adapter.name)
+def test_no_schedule_of_a_right_wrapper_of_another_make_gives_a_finding(adapter):
+    eras = adapter.claims.eras or ("handshake",)
+    shown = [play_schedule(seed, adapter, eras[seed % len(eras)]) for seed in range(6)]
+    assert [each.findings for each in shown if each.findings or each.trouble] == []
 
 
 def test_a_fault_that_showed_in_a_schedule_is_found():
