@@ -65,3 +65,12 @@ def test_what_a_call_raises_after_one_that_was_given_up_may_be_about_that():
     called(told, 92)
     raised(told, 92, **GOOD)
     assert told.found() == []
+
+
+def test_what_a_call_raises_behind_a_listing_that_failed_may_be_about_that():
+    told = schema_gone()
+    called(told, 91)
+    id = told.ask()
+    told.add(kind="failed", connection=1, method="tools/list", id=id, code=-32000)
+    raised(told, 91, **GOOD)
+    assert told.found() == []

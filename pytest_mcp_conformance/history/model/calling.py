@@ -250,7 +250,9 @@ class Calls:
             return
         newest = max(known, key=lambda each: each.pages[-1].answered)
         listed = newest.pages[-1]
-        if newest.listed.output or not op.unpromised or listed.answered > op.shown or op.holder.unsure:
+        if newest.listed.output or not op.unpromised or listed.answered > op.shown:
+            return
+        if op.holder.unsure or op.holder.place.doubt > op.n:  # it may be about something else
             return
         text = (
             f"the call #{op.n} of {entry.tool!r} was answered well at #{sent.answered}, and refused at "
