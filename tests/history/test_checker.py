@@ -2,84 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import count
-
 import pytest
 
 import pytest_mcp_conformance
 from pytest_mcp_conformance.contract import RULES
-from pytest_mcp_conformance.history import Entry, Header, History, Listed, check
+from pytest_mcp_conformance.history import History, Listed
 from pytest_mcp_conformance.history.model.faults import FAULTS
 from tests.history.checker_page import PAGE, findings_table
 from tests.history.plays import written
 from tests.history.schedules import play_schedule
 from tests.history.soundness import adapter_of
+from tests.history.telling import NOTICE, Telling
 from tests.history.watched import WATCHED
+from tests.right import RIGHT
 from tests.wrong import WRONG
-
-CLAIMS = {
-    "reacts_to_list_changed": 0.0,
-    "caches_listings": True,
-    "clock": True,
-    "isolates_principals": True,
-    "redials": True,
-}
-NOTICE = {"kind": "noticed", "connection": 1, "list": "tools"}
-
-
-class Telling:
-    """A history, entry by entry."""
-
-    def __init__(self):
-        self.entries = []
-        self.at = 0.0
-        self.rest = 0
-        self._ids = count(1)
-        self._ops = count(1)
-        self.open()
-        self.add(kind="entered", who=1)
-
-    def add(self, **fields):
-        self.entries.append(Entry(len(self.entries) + 1, self.at, **fields))
-
-    def settle(self):
-        self.rest = len(self.entries)
-
-    def open(self, connection=1):
-        self.add(kind="opened", connection=connection)
-        self.add(kind="asked", connection=connection, method="initialize", id=0)
-        self.add(kind="answered", connection=connection, method="initialize", id=0)
-
-    def ask(self, connection=1, **fields):
-        id = next(self._ids)
-        self.add(kind="asked", connection=connection, method="tools/list", id=id, **fields)
-        return id
-
-    def answer(self, id, *names, connection=1, **fields):
-        tools = tuple(Listed(name) for name in names)
-        self.add(kind="answered", connection=connection, method="tools/list", id=id, tools=tools, **fields)
-
-    def want(self):
-        op = next(self._ops)
-        self.add(kind="wanted", who=1, op=op, verb="list_tools", rest=self.rest)
-        return op
-
-    def serve(self, op, *names):
-        self.add(kind="served", who=1, op=op, tools=tuple(Listed(name) for name in names))
-
-    def list(self, *names, **fields):
-        op = self.want()
-        self.answer(self.ask(), *names, **fields)
-        self.serve(op, *names)
-
-    def verb(self, verb, kind):
-        op = next(self._ops)
-        self.add(kind="began", who=1, op=op, verb=verb, rest=self.rest)
-        self.add(kind=kind, who=1, op=op, verb=verb)
-
-    def found(self, **claims):
-        header = Header(1, "0" * 16, claims={**CLAIMS, **claims})
-        return [(finding.name, finding.rule) for finding in check(self.entries, header)]
 
 
 @pytest.fixture
@@ -251,6 +187,34 @@ def test_an_old_tool_in_a_new_list(told):
     assert told.found() == [("old-tool-in-a-new-list", "TOOL-6")]
 
 
+def test_a_page_is_accused_of_each_fault_once(told):
+    told.settle()
+    told.verb("invalidate", "invalidated")
+    told.serve(told.want(), "old")
+    told.serve(told.want(), "old")
+    told.add(**NOTICE)
+    told.settle()
+    told.serve(told.want(), "old")
+    told.serve(told.want(), "old")
+    assert told.found() == [("stale-after-invalidate", "CCH-24"), ("stale-after-notice", "CCH-12")]
+
+
+def test_a_list_of_another_principal_that_was_stale_already():
+    told = Telling()
+    told.add(kind="opened", connection=2, principal="ann")
+    told.add(kind="entered", who=2, principal="ann")
+    told.add(kind="wanted", who=2, op=90, principal="ann")
+    told.add(kind="asked", connection=2, method="tools/list", id=1, principal="ann")
+    own = {"principal": "ann", "tools": (Listed("hers"),)}
+    told.add(kind="answered", connection=2, method="tools/list", id=1, ttl=5000, **own)
+    told.add(kind="served", who=2, op=90, **own)
+    told.at = 5.0
+    told.add(kind="wanted", who=2, op=91, principal="ann")
+    told.add(kind="served", who=2, op=91, **own)
+    told.serve(told.want(), "hers")
+    assert told.found() == [("stale-after-lapse", "CCH-9"), ("list-of-another-principal", "CCH-3")]
+
+
 def test_an_answer_to_what_nobody_asked(told):
     told.add(kind="replied", connection=1, id=7)
     assert told.found() == [("answer-to-nobody", "NTC-15")]
@@ -295,6 +259,13 @@ def test_no_schedule_of_the_reference_gives_a_finding(seed):
     adapter = adapter_of("reference")
     shown = play_schedule(seed, adapter, adapter.claims.eras[seed % len(adapter.claims.eras)])
     assert (shown.trouble, shown.findings) == ("", ())
+
+
+@pytest.mark.parametrize("adapter", RIGHT, ids=lambda adapter: adapter.name)
+def test_no_schedule_of_a_right_wrapper_of_another_make_gives_a_finding(adapter):
+    eras = adapter.claims.eras or ("handshake",)
+    shown = [play_schedule(seed, adapter, eras[seed % len(eras)]) for seed in range(6)]
+    assert [each.findings for each in shown if each.findings or each.trouble] == []
 
 
 def test_a_fault_that_showed_in_a_schedule_is_found():

@@ -20,15 +20,15 @@ async def overtaken(schedule: Any, user: User) -> None:
         return
     paged = schedule.paged and schedule.luck.random() < 0.7
     with server.holding("tools/list", when=lambda r: "cursor" in r.params if paged else True) as gate:
-        if schedule.luck.random() < 0.5:
-            await schedule.end(schedule.starting("refresh", user))
+        if schedule.luck.random() < 0.7:
+            await schedule.invalidate(user)
         first = schedule.listing(user)
         await server.settle()
         if not gate.held:
             schedule.keep(user, first)
             return
         gate.open()
-        if schedule.luck.random() < 0.6:
+        if user.holder.claims.makes("reacts_to_list_changed") and schedule.luck.random() < 0.6:
             await schedule.change_and_say(user, lifetime=HOUR_MS)
         else:
             schedule.change(user.principal, HOUR_MS)
@@ -47,6 +47,7 @@ async def passed(schedule: Any, user: User) -> None:
     server = schedule.server
     if schedule.busy:
         return
+    server.ttl_ms = HOUR_MS
     await schedule.invalidate(user)
     with server.holding("tools/list") as gate:
         first = schedule.listing(user)
@@ -54,13 +55,37 @@ async def passed(schedule: Any, user: User) -> None:
         schedule.change(user.principal, HOUR_MS)
         second = schedule.starting("refresh", user)
         await server.settle()
+        gate.open()
         for held in reversed(gate.held):
             held.release()
             await server.settle()
+            if schedule.luck.random() < 0.8:
+                await schedule.list(user)
     await schedule.end(second)
     await schedule.end(first)
+    await server.settle()
     await schedule.list(user)
+
+
+async def between_pages(schedule: Any, user: User) -> None:
+    """The tools change while the first of two pages is out, and the second is asked for afterwards."""
+    server = schedule.server
+    if schedule.busy:
+        return
+    paged, schedule.paged = schedule.paged, True
+    schedule.change(user.principal, HOUR_MS)
+    await schedule.invalidate(user)
+    with server.holding("tools/list") as gate:
+        first = schedule.listing(user)
+        await server.settle()
+        gate.open()
+        await schedule.change_and_say(user, lifetime=HOUR_MS)
+        await server.settle()
+        gate.release_all()
+    await schedule.end(first)
+    await server.settle()
     await schedule.list(user)
+    schedule.paged = paged
 
 
 async def lapse(schedule: Any, user: User) -> None:
@@ -145,5 +170,15 @@ async def given_up(schedule: Any, user: User) -> None:
     await schedule.server.settle()
 
 
-TURNS = (overtaken, passed, lapse, reverse, schema_goes, new_connection, failing_call, given_up)
+TURNS = (
+    overtaken,
+    passed,
+    between_pages,
+    lapse,
+    reverse,
+    schema_goes,
+    new_connection,
+    failing_call,
+    given_up,
+)
 """Each of them."""

@@ -139,6 +139,9 @@ class Calls:
         key = (entry.server, entry.principal, entry.tool, entry.arguments)
         op = _Op(entry, key, holder, self._sent)
         self._ops[entry.op] = op
+        holder.crowded = holder.calling > 0
+        holder.mixed = holder.mixed and holder.crowded
+        holder.calling += 1
         self._by_key.setdefault(key, []).append(op)
 
     def disturbed(self, holder: Holder) -> None:
@@ -164,8 +167,6 @@ class Calls:
         if entry.outcome == "ok":
             self._good(entry, op)
             return
-        if any(sent.ok is False and not sent.result for sent in op.sent):
-            op.holder.odd = True
         if any(sent.result in op.holder.suspects for sent in op.sent):
             self._now_sure(op.holder)
         if entry.outcome in ("raised", "refused") and len(op.sent) == 1:
@@ -175,6 +176,11 @@ class Calls:
         op = self._ops.pop(number, None)
         if op is None:
             return None
+        holder = op.holder
+        holder.calling -= 1
+        holder.odd = holder.odd or any(sent.lost or not sent.answered for sent in op.sent)
+        if holder.crowded and any(sent.ok is False and not sent.result for sent in op.sent):
+            holder.mixed = True
         ops = self._by_key[op.key]
         ops.remove(op)
         if not ops:
@@ -244,7 +250,9 @@ class Calls:
             return
         newest = max(known, key=lambda each: each.pages[-1].answered)
         listed = newest.pages[-1]
-        if newest.listed.output or not op.unpromised or listed.answered > op.shown or op.holder.odd:
+        if newest.listed.output or not op.unpromised or listed.answered > op.shown:
+            return
+        if op.holder.unsure or op.holder.place.doubt > op.n:  # it may be about something else
             return
         text = (
             f"the call #{op.n} of {entry.tool!r} was answered well at #{sent.answered}, and refused at "

@@ -13,6 +13,8 @@ from pytest_mcp_conformance.history.model.staleness import Stale, Staleness, Wan
 
 __all__ = ["Listings"]
 
+LEAKED = "list-of-another-principal"
+
 
 class Listings:
     """Follows the lists of all places, and judges each one that is served.
@@ -145,9 +147,8 @@ class Listings:
 
     def _accuse(self, stale: Stale, good: list[tuple[Page, Known]], wanted: Wanted, entry: Entry) -> None:
         page, place = stale.page, wanted.holder.place
-        if page.told or place.doubt > stale.n or self._still_trying(place, stale, entry):
+        if place.doubt > stale.n or self._still_trying(place, stale, entry):
             return
-        page.told = True
         name, rule = stale.name, stale.rule
         if stale.by_change and any(other.first is page.first and other.asked > stale.n for other, _ in good):
             name, rule = "two-generations-glued", "PAG-9"
@@ -161,6 +162,9 @@ class Listings:
                 for known in place.forms.get(stale.tool.name, ())
             )
             name, rule = "old-tool-in-a-new-list", "TOOL-3" if fresh else "TOOL-6"
+        if name in page.told:
+            return
+        page.told |= {name}
         text = (
             f"holder {wanted.holder.who} asked at #{wanted.n} and was served at #{entry.n} what "
             f"#{page.answered} had listed: {stale.why}"
@@ -188,19 +192,17 @@ class Listings:
         if not owners or any(not other.principal or other.blurred for _, other in owners):
             return
         pages = [page for known, _ in owners for page in known.pages]
-        if any(page.scope == "public" for page in pages) or any(page.told for page in pages):
+        if any(page.scope == "public" for page in pages) or any(LEAKED in page.told for page in pages):
             return
         page = pages[-1]
-        page.told = True
+        page.told |= {LEAKED}
         rule = "CCH-3" if not page.line.sessions else "TEN-4"
         mine, owner = place.principal or "nobody", page.line.place.principal
         text = (
             f"holder {wanted.holder.who} of {mine} was served {tool.name!r}, which #{page.answered} had "
             f"listed to {owner} alone"
         )
-        self._find(
-            Finding("list-of-another-principal", rule, text, _in_order(page.answered, wanted.n, entry.n))
-        )
+        self._find(Finding(LEAKED, rule, text, _in_order(page.answered, wanted.n, entry.n)))
 
 
 def _in_order(*numbers: int) -> tuple[int, ...]:

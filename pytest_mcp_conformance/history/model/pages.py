@@ -40,7 +40,7 @@ class Page:
         first: The first page of its walk.
         after: The number of the answer to a later request that came before this one's; 0 where none did.
         read: The number of a list that was handed out and can only be this one; 0 where none was seen.
-        told: Whether it was found fault with already.
+        told: The faults that were found with it already, by their names.
     """
 
     __slots__ = (
@@ -70,7 +70,7 @@ class Page:
         self.expires: float | None = None
         self.ttl: float | None = None
         self.scope = ""
-        self.told = False
+        self.told: frozenset[str] = frozenset()
         self.read = 0
 
     def arrive(self, n: int, at: float, ttl: float | None, scope: str) -> None:

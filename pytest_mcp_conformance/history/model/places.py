@@ -29,16 +29,22 @@ class Holder:
         verbatim: Whether calls have given it what was on the wire, and never anything else.
         failures: The verbs in a row that failed without a connection.
         knows: The number of the end of its connection, once a verb has failed behind it.
-        odd: Whether calls were given up or failed, so that what others raise may be about those.
+        odd: Whether calls ended without their answers, so that what others raise may be about those.
+        calling: How many calls are under way.
+        crowded: Whether there were several at once since there was none.
+        mixed: Whether one of those failed, so that what the others raise may be about that.
         suspects: What may be another call's answer, by what was handed out.
         shown: The number of the entry at which it was handed its last list, and that list.
         shows_output: Whether it was ever shown an output schema.
     """
 
     __slots__ = (
+        "calling",
+        "crowded",
         "failures",
         "invalidated",
         "knows",
+        "mixed",
         "odd",
         "place",
         "reconnected",
@@ -63,8 +69,14 @@ class Holder:
         self.shown: tuple[int, tuple[Listed, ...]] = (0, ())
         self.shows_output = False
         self.knows = 0
-        self.odd = False
+        self.odd = self.crowded = self.mixed = False
+        self.calling = 0
         self.suspects: dict[str, Finding] = {}
+
+    @property
+    def unsure(self) -> bool:
+        """Whether what a call raises may be about another call."""
+        return self.odd or self.mixed
 
     def is_shown(self, n: int, tools: tuple[Listed, ...]) -> None:
         """It was handed a list."""
