@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping
 
 from pytest_mcp_conformance.adapters import bundled
@@ -10,6 +9,7 @@ from pytest_mcp_conformance.contract import ERAS, WAYS, Verdict
 from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
 from pytest_mcp_conformance.scenarios._player import play
 from tests.pages import coverage_page
+from tests.unlogged import unlogged
 
 __all__ = ["ROWS", "Place", "page", "places", "said"]
 
@@ -29,10 +29,9 @@ def places() -> Iterator[Place]:
                     yield name, era, way
 
 
+@unlogged()
 def said(name: str, era: str, way: str) -> str:
     """What a scenario says of the reference: `kept`, `left out`, or what is wrong."""
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)
-    logging.getLogger("mcp_conformance_reference").setLevel(logging.CRITICAL)
     verdicts: set[str] = set()
     for variant in ROWS[name].variants:
         played = play(ROWS[name], bundled()["reference"], era=era, way=way, variant=variant, compare=False)

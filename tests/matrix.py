@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterable
 from pathlib import Path
 from zlib import crc32
@@ -13,6 +12,7 @@ from pytest_mcp_conformance.contract import Played, Verdict
 from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
+from tests.unlogged import unlogged
 from tests.wrong import WRONG, Wrong
 
 __all__ = ["PACKAGED", "ROOT", "broken_by", "judging", "packaged", "sample"]
@@ -31,9 +31,9 @@ def _may_tell(wrong: Wrong, scenario: Scenario) -> bool:
     return not apart or wrong.rule in scenario.rules
 
 
+@unlogged()
 def broken_by(wrong: Wrong, scenarios: Iterable[Scenario] = CATALOGUE) -> tuple[str, ...]:
     """The ids of the rules that a wrong wrapper breaks, in any of these scenarios, sorted."""
-    logging.getLogger("mcp_conformance_reference").setLevel(logging.CRITICAL)
     told = tuple(scenario for scenario in scenarios if scenario.rules and _may_tell(wrong, scenario))
     played: list[Played] = [
         play(scenario, wrong.adapter, era=era, variant=variant, compare=False)

@@ -5,7 +5,6 @@ The luck is that of a seed, and a schedule of one seed is the same every time.
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from tests.history.judged import condensed, header_of
 from tests.history.truth import of_the_wire
 from tests.history.turns import TURNS
 from tests.history.users import User
+from tests.unlogged import unlogged
 
 __all__ = ["Shown", "play_schedule"]
 
@@ -48,9 +48,9 @@ class Shown:
     trouble: str
 
 
+@unlogged()
 def play_schedule(seed: int, adapter: Adapter, era: str) -> Shown:
     """Play the schedule of one seed, and check its history."""
-    logging.disable(logging.CRITICAL)
     events: list[Event] = []
     schedule = Schedule(Random(f"{seed} {era}"))
     scenario = Scenario("schedule", (RULES["CALL-1"],), schedule.play, "", frozenset({era}))
