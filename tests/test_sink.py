@@ -34,8 +34,19 @@ def test_is_gone_once_its_block_is_left() -> None:
 
 
 def test_lets_virtual_time_pass() -> None:
-    async def waits() -> None:
+    async def waits() -> bool:
         with Sink():
             await asyncio.sleep(3600.0)
+        return bool(asyncio.get_running_loop().waited_in_vain)  # type: ignore[attr-defined]
 
-    clock.run(waits)
+    assert not clock.run(waits)
+
+
+def test_time_waits_for_an_answer() -> None:
+    async def asks() -> tuple[bytes, float]:
+        loop = asyncio.get_running_loop()
+        with Sink() as sink:
+            asking = asyncio.to_thread(asked_for, sink.url)
+            return await asyncio.wait_for(asking, 0.001), loop.time()
+
+    assert clock.run(asks) == (b"{}", 0.0)
