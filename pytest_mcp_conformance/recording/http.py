@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from pytest_mcp_conformance.contract import ConformanceError, UsageError
+from pytest_mcp_conformance.door import HOST, turned_away
 from pytest_mcp_conformance.recording.connections import SESSION, Connections
 from pytest_mcp_conformance.recording.exchange import Exchange
 from pytest_mcp_conformance.recording.fields import Fields, fields_of, joined, without_hops
@@ -24,7 +25,6 @@ from pytest_mcp_conformance.recording.upstream import Upstream
 
 __all__ = ["HttpRecorder"]
 
-HOST = "127.0.0.1"
 
 _NEEDS = "record --url needs {}: install pytest-mcp-conformance[http]"
 
@@ -111,7 +111,7 @@ class HttpRecorder:
             return
         fields = fields_of(scope["headers"])
         headers = joined(fields)
-        if refused := self._not_ours(headers):
+        if refused := turned_away(headers, self._port, "recorder"):
             await _respond(send, *refused)
             return
         exchange = None
@@ -164,16 +164,6 @@ class HttpRecorder:
         own = self._upstream.site
         passed = [(name, own if name == "origin" else value) for name, value in without_hops(fields)]
         return [*passed, ("accept-encoding", "identity")]
-
-    def _not_ours(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
-        """Why a request is refused that was not meant for this address, or comes from another one."""
-        ours = {f"{name}:{self._port}" for name in (HOST, "localhost")}
-        if headers.get("host") not in ours:
-            return 421, f"Misdirected Request: {headers.get('host')!r} is not this recorder"
-        origin = headers.get("origin")
-        if origin is not None and origin not in {f"http://{each}" for each in ours}:
-            return 403, f"Forbidden: the origin {origin!r} is not this recorder"
-        return None
 
 
 async def _pass_body(reply: Any, exchange: Exchange | None, start: Event, send: Send) -> None:

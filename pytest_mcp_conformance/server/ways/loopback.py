@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.clock import NeverQuiet, parties, settle
 from pytest_mcp_conformance.contract import ConformanceError
+from pytest_mcp_conformance.door import HOST, turned_away
 from pytest_mcp_conformance.outside import under_way
 from pytest_mcp_conformance.server.ways._home import Home
 from pytest_mcp_conformance.server.ways._visit import Visit
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Loopback"]
 
-HOST = "127.0.0.1"
 
 FOR_EVER = 86_400
 """Seconds that an idle connection is kept: a shorter timer in the thread would hold up virtual time."""
@@ -212,7 +212,7 @@ class _Serving:
                 return
             body += event.get("body", b"")
             more = event.get("more_body", False)
-        if refused := self._not_ours(dict(fields)):
+        if refused := turned_away(dict(fields), self.port, "server"):
             await _respond(send, *refused)
             return
         visit = Visit(self._engine, self._home, Request(scope["method"], scope["path"], fields, body))
@@ -245,16 +245,6 @@ class _Serving:
         for connection in list(self._state.connections):
             if connection.transport.get_extra_info("peername") == tuple(client):
                 connection.transport.close()
-
-    def _not_ours(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
-        """Why a request is refused that was not meant for this address, or comes from another one."""
-        ours = {f"{name}:{self.port}" for name in (HOST, "localhost")}
-        if headers.get("host") not in ours:
-            return 421, f"Misdirected Request: {headers.get('host')!r} is not this server"
-        origin = headers.get("origin")
-        if origin is not None and origin not in {f"http://{each}" for each in ours}:
-            return 403, f"Forbidden: the origin {origin!r} is not this server"
-        return None
 
 
 async def _gone(receive: Callable[[], Awaitable[Event]]) -> None:
