@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ import click
 from pytest_mcp_conformance.cli.reading import Unreadable, shown
 from pytest_mcp_conformance.cli.sheets import Checked, ForPeople, ForPrograms, Sheet
 from pytest_mcp_conformance.history import Entry, Explanation, Finding, History, HistoryError, explain_all
+from pytest_mcp_conformance.history import check as judge
 
 __all__ = ["check"]
 
@@ -55,7 +55,6 @@ def check(files: tuple[str, ...], as_json: bool, folder: str | None, most: int) 
 
 def _findings(file: str, checked: Checked) -> Iterator[Finding]:
     """The findings of one file as they are found."""
-    judge = import_module("pytest_mcp_conformance.history.checker").check
     try:
         history = History.load(file)
         checked.unfinished = history.unfinished

@@ -10,7 +10,6 @@ import tracemalloc
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
-from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
@@ -28,6 +27,7 @@ from tests.history.test_explaining import HOSTILE
 from tests.history.test_normal import KEPT, with_fields
 
 ROOT = Path(__file__).parents[2]
+CHECK = sys.modules["pytest_mcp_conformance.cli.check"]  # the command has the name of its module
 SCRIPT = "from pytest_mcp_conformance.cli import main; main(prog_name='mcp-conformance')"
 STALE = Finding("stale-after-notice", "CCH-12", "It served a, old, after notice #16.", (9, 16, 20))
 LOST = Finding("result-lost", "CALL-1", "A \x1b[31mresult\n was lost.", (12, 14))
@@ -44,7 +44,6 @@ def finds(monkeypatch):
     """Let a checker be there that finds these, at the end of each history."""
 
     def make(*findings, after=1):
-        checker = ModuleType("checker")
         seen = []
 
         def check(entries, header):
@@ -54,8 +53,7 @@ def finds(monkeypatch):
                 if entry.n == after:
                     yield from findings
 
-        checker.check = check
-        monkeypatch.setitem(sys.modules, "pytest_mcp_conformance.history.checker", checker)
+        monkeypatch.setattr(CHECK, "judge", check)
         return seen
 
     return make
@@ -240,12 +238,17 @@ def test_whoever_waits_at_a_terminal_sees_events_go_by(monkeypatch):
         def isatty(self):
             return True
 
-    module = sys.modules["pytest_mcp_conformance.cli.check"]
-    monkeypatch.setattr(module, "_STEP", 10)
+    monkeypatch.setattr(CHECK, "_STEP", 10)
     for stream, told in ((Terminal(), "\r10 events\r20 events\n"), (StringIO(), "")):
         monkeypatch.setattr(sys, "stderr", stream)
-        assert len([*module._Counted(History.load(KEPT), module.Checked())]) == 26
+        assert len([*CHECK._Counted(History.load(KEPT), CHECK.Checked())]) == 26
         assert stream.getvalue() == told
+
+
+def test_a_history_of_the_reference_is_without_fault(invoke):
+    """By the checker itself; `docs/how-to/read-a-history.md` has one of a wrapper with a fault."""
+    done = invoke("check", KEPT)
+    assert (done.exit_code, "no fault in 26 events" in done.output) == (0, True), done.output
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
@@ -253,9 +256,7 @@ def test_memory_does_not_grow_with_the_file_and_its_findings(monkeypatch, tmp_pa
     def check(entries, header):
         return (Finding("x", "CALL-1", f"It is so: {entry.n}.", (entry.n,)) for entry in entries)
 
-    checker = ModuleType("checker")
-    checker.check = check
-    monkeypatch.setitem(sys.modules, "pytest_mcp_conformance.history.checker", checker)
+    monkeypatch.setattr(CHECK, "judge", check)
     path = long(tmp_path / "long", 10_000)
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
         tracemalloc.start()

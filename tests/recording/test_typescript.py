@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_mcp_conformance import check
 from tests.docs.examples import DOCS, ROOT
 from tests.recording.running import listening, read, recorded_http
 
@@ -125,10 +126,9 @@ def test_the_same_client_is_recorded_over_http(folder):
 
 
 def test_the_checker_finds_nothing_wrong_with_it(folder):
-    checker = pytest.importorskip("pytest_mcp_conformance.history.checker", reason="no checker in this kit")
     assert ran(commands()[1], folder)[0] == 0
     history, entries = read(folder / "visit.history.jsonl")
-    assert [each for each in checker.check(entries, history.header) if each.kind == "fault"] == []
+    assert [each for each in check(entries, history.header) if each.kind == "fault"] == []
 
 
 def test_the_page_reads_the_history_as_it_says(folder):
