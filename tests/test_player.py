@@ -9,7 +9,7 @@ import pytest
 
 from pytest_mcp_conformance.adapters import bundled
 from pytest_mcp_conformance.contract import Adapter, Claims, Outcome, Verdict, Wrapper, adapter
-from pytest_mcp_conformance.scenarios import CATALOGUE, _run
+from pytest_mcp_conformance.scenarios import CATALOGUE, _drawing, _run
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
 
@@ -430,3 +430,43 @@ def test_haste_accuses_nobody(monkeypatch):
     assert {each.verdict for each in hasty.judgements} == {Verdict.NOT_TESTABLE}
     monkeypatch.setattr(_run, "silent", {slow})
     assert judgement(CLOSES, slow, "once").verdict is Verdict.KEPT
+
+
+def kept_for_ever():
+    """An adapter that serves its first list for ever, and says that it reacts to notices."""
+    kept = []
+
+    async def plays(dial):
+        async with dial.session() as session:
+            kept.clear()
+
+            async def list_tools():
+                kept[:] = kept or (await session.list_tools()).tools
+                return kept
+
+            async def call_tool(tool, arguments):
+                return await session.call_tool(getattr(tool, "name", tool), arguments)
+
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+    claims = Claims(caches_listings=True, reacts_to_list_changed=0.0, eras=("handshake",))
+    return of("keeps", plays, claims)
+
+
+def test_a_broken_rule_is_drawn_by_what_proves_it():
+    [scenario] = [each for each in CATALOGUE if each.name == "fresh_listing_meets_a_notice"]
+    broken = judgement(scenario, kept_for_ever())
+    assert broken.verdict is Verdict.BROKEN
+    assert broken.drawing[0] == "stale-after-notice (CCH-12)"
+    assert any("tools/list_changed" in line for line in broken.drawing)
+
+
+def test_what_cannot_be_drawn_is_broken_all_the_same(monkeypatch):
+    def check(*_):
+        raise KeyError("a fault of the checker")
+
+    monkeypatch.setattr(_drawing, "check", check)
+    [scenario] = [each for each in CATALOGUE if each.name == "fresh_listing_meets_a_notice"]
+    broken = judgement(scenario, kept_for_ever())
+    assert broken.verdict is Verdict.BROKEN
+    assert broken.drawing == ("not drawn, by a fault of the kit: KeyError: 'a fault of the checker'",)

@@ -45,12 +45,6 @@ _NAMED = frozenset({_CALL, "prompts/get"})
 _CANCELLED = "notifications/cancelled"
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _HANDSHAKES = frozenset({"initialize", "server/discover"})
-_HOW = {
-    "by the client": "client",
-    "dropped by the server": "server",
-    "dropped, for its transport broke": "broken",
-    "not a frame of the server": "server",
-}
 _SHORT_ID = re.compile(r"[\w.:-]{1,64}", re.ASCII)
 _LONGEST_NAME = 128
 _MOST_TOOLS = 10_000
@@ -77,8 +71,8 @@ class Condenser:
             "answered": self._answer,
             "failed": self._failure,
             "replied": lambda event: {"ok": "error" not in event.message},
-            "closed": lambda event: {"how": _how(event.text)},
-            "garbled": lambda event: {"how": _how(event.text) or "client"},
+            "closed": lambda event: {"how": event.how},
+            "garbled": lambda event: {"how": event.how},
             "changed": lambda event: {"list": "tools"},
         }
 
@@ -222,10 +216,6 @@ class Condenser:
         if len(name) > _LONGEST_NAME:
             name = f"{name[:_LONGEST_NAME]}~{self._digest(name)}"
         return name.encode("utf-8", "backslashreplace").decode()
-
-
-def _how(text: str) -> str:
-    return next((how for said, how in _HOW.items() if text.startswith(said)), "")
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

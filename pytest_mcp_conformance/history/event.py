@@ -32,6 +32,8 @@ class Event:
         server: The name of the server, where a history has several.
         who: The number of the holder, from 1; 0 for what happened at the wire.
         op: The number of the verb that it is about, from 1: what begins and what ends have the same one.
+        how: Of `closed` and `garbled`, by whom: `client` or `server`; `broken` where a transport broke, and
+            empty where the recording ended first.
         data: What a verb was given and gave, as `scenarios/_notes.py` writes it: plain copies.
     """
 
@@ -49,6 +51,7 @@ class Event:
     server: str = ""
     who: int = 0
     op: int = 0
+    how: str = ""
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property

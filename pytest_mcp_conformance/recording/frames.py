@@ -15,12 +15,6 @@ LONGEST = 64 * 1024 * 1024
 """Bytes of a message that are read; what is longer is passed on all the same, and recorded as no frame."""
 
 _MOST_SEEN = 100_000
-_HOW = {
-    "client": "by the client",
-    "server": "dropped by the server",
-    "broken": "dropped, for its transport broke",
-    "": "",
-}
 _PARTS = frozenset({"method", "result", "error"})
 _NO_HEADERS: Mapping[str, str] = {}
 
@@ -76,7 +70,7 @@ class Frames:
 
     def garbled(self, by: Side) -> None:
         """Take what is no frame."""
-        self._event("garbled", text=f"not a frame of the {by}")
+        self._event("garbled", how=by)
 
     def from_client(
         self,
@@ -122,7 +116,7 @@ class Frames:
     def close(self, how: Literal["client", "server", "broken", ""]) -> None:
         """Write that it was closed, and by whom; empty where only the recording ends. Once."""
         if self.open:
-            self._event("closed", text=_HOW[how])
+            self._event("closed", how=how)
             self.open = False
             for known in (self.asked, self._requested, self._used, self._events):
                 known.clear()

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from pytest_mcp_conformance.contract import Adapter, Judgement, Verdict
+from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.history import Condenser, Digests, Entry, Header, Recorder, check, explain
 from pytest_mcp_conformance.history.entry import FORMAT
 from pytest_mcp_conformance.history.lanes import head, lanes
@@ -32,6 +33,18 @@ def drawn(
     judgements = tuple(judgements)
     if all(each.verdict is not Verdict.BROKEN for each in judgements):
         return judgements
+    try:
+        return _drawn(judgements, history, adapter, era)
+    except Exception as fault:  # a verdict is worth more than its picture
+        said = (f"not drawn, by a fault of the kit: {describe(fault)}",)
+        return tuple(
+            replace(each, drawing=said) if each.verdict is Verdict.BROKEN else each for each in judgements
+        )
+
+
+def _drawn(
+    judgements: tuple[Judgement, ...], history: Recorder, adapter: Adapter, era: str
+) -> tuple[Judgement, ...]:
     digests = Digests()
     condenser = Condenser(digests)
     entries = [condenser.entry(event) for event in history]

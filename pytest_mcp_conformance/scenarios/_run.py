@@ -175,7 +175,7 @@ def run_once(
 
 
 def _gather_trouble(run: Run, connect: Connect, history: Recorder) -> None:
-    dropped = any(event.kind == "closed" and "dropped" in event.text for event in history)
+    dropped = any(event.kind == "closed" and event.how != "client" for event in history)
     for holder in connect.holders:
         run.trouble += holder.trouble
         if holder.death is not None and not dropped:

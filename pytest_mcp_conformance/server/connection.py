@@ -99,7 +99,7 @@ class Connection:
     def receive_noise(self, line: str) -> None:
         """Take a line of the client that is no frame: it is written down, and nobody answers."""
         if self.open:
-            self._record("garbled", text=f"not a frame: {line[:_MOST_NOISE]}")
+            self._record("garbled", how="client", text=f"not a frame: {line[:_MOST_NOISE]}")
 
     def answer(self, request: Event, result: Message) -> None:
         """Send the result of `request`."""
@@ -190,23 +190,23 @@ class Connection:
     def drop(self, by: Fault | None = None) -> None:
         """Hang up on the client, now; over stdio by a fault, as that the child is killed."""
         if self.open:
-            self._close("dropped by the server")
+            self._close("server", "dropped by the server")
             self._sink(by, None)
 
     def broke(self) -> None:
         """The transport under it broke: nothing gets through any more, either way."""
         if self.open:
-            self._close("dropped, for its transport broke")
+            self._close("broken", "dropped, for its transport broke")
 
     def closed_by_client(self, when: str = "") -> None:
         """The client hung up; `when` says more, as "during its handshake"."""
         if self.open:
-            self._close(f"by the client {when}".rstrip())
+            self._close("client", f"by the client {when}".rstrip())
 
-    def _close(self, text: str) -> None:
+    def _close(self, how: str, text: str) -> None:
         self.open = False
         self.subscriptions.clear()
-        self._record("closed", text=text)
+        self._record("closed", how=how, text=text)
 
     def _on_notification(self, event: Event) -> None:
         if event.method == "notifications/initialized":
