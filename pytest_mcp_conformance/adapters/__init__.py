@@ -2,34 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+
+from packaging.requirements import Requirement
 
 from pytest_mcp_conformance.contract import Adapter
 
 __all__ = ["BUNDLED", "bare_sdks", "bundled", "is_bare_sdk"]
 
-_MODULES = {"reference": "reference", "mcp-session": "mcp_session", "mcp-client": "mcp_client"}
+BUNDLED: Mapping[str, str] = {
+    "reference": "pytest-mcp-conformance",
+    "mcp-session": "mcp",
+    "mcp-client": "mcp>=2",
+}
+"""The names of all bundled adapters, installed or not, and what each needs installed."""
 
-BUNDLED = tuple(_MODULES)
-"""The names of all bundled adapters, installed or not."""
+
+class _Bundled(Mapping[str, Adapter]):
+    """The bundled adapters that can be had here, by name; each is imported when it is taken."""
+
+    def __init__(self) -> None:
+        self._names = [name for name, needs in BUNDLED.items() if _is_installed(needs)]
+
+    def __getitem__(self, name: str) -> Adapter:
+        if name not in self._names:
+            raise KeyError(name)
+        adapter: Adapter = import_module(_module_of(name)).adapter_
+        return adapter
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names  # a Mapping would import it for an answer
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 @lru_cache(maxsize=1)
-def bundled() -> dict[str, Adapter]:
+def bundled() -> Mapping[str, Adapter]:
     """The bundled adapters whose package is installed, by name."""
-    found = {}
-    for name, module in _MODULES.items():
-        if name == "mcp-client" and sdk_major() < 2:
-            continue
-        found[name] = import_module(f"{__name__}.{module}").adapter_
-    return found
+    return _Bundled()
 
 
 def bare_sdks() -> list[Adapter]:
     """The SDK with nothing around it: the adapters of its own clients that are installed."""
-    return [bundled()[name] for name in ("mcp-client", "mcp-session") if name in bundled()]
+    return [bundled()[name] for name in _BARE if name in bundled()]
 
 
 def is_bare_sdk(adapter: Adapter) -> bool:
@@ -43,3 +65,18 @@ def sdk_major() -> int:
         return int(version("mcp").partition(".")[0])
     except PackageNotFoundError:
         return 0
+
+
+_BARE = ("mcp-client", "mcp-session")
+
+
+def _module_of(name: str) -> str:
+    return f"{__name__}.{name.replace('-', '_')}"
+
+
+def _is_installed(needs: str) -> bool:
+    wanted = Requirement(needs)
+    try:
+        return wanted.specifier.contains(version(wanted.name), prereleases=True)
+    except PackageNotFoundError:
+        return False

@@ -77,9 +77,23 @@ def from_ini(config: pytest.Config) -> list[Found]:
     return [_from_name(name, place) for name in names]
 
 
-def from_bundled() -> list[Found]:
-    """The bundled adapters whose package is installed."""
-    return [Found(adapter, f"bundled adapter {name}") for name, adapter in bundled().items()]
+def from_bundled(name: str, asked: str) -> Found:
+    """A bundled adapter whose package is installed.
+
+    Args:
+        name: Its name.
+        asked: Who asked for it, for the message.
+
+    Raises:
+        UsageError: Its package cannot be imported.
+    """
+    try:
+        return Found(bundled()[name], f"bundled adapter {name}")
+    except Exception as error:
+        raise UsageError(
+            f"{asked}: importing {BUNDLED[name]} for the bundled adapter {name} raised "
+            f"{clean(describe(error))}{_line_of(error)}"
+        ) from None
 
 
 def choose(found: Iterable[Found], patterns: Sequence[str]) -> list[Found]:
@@ -97,17 +111,15 @@ def choose(found: Iterable[Found], patterns: Sequence[str]) -> list[Found]:
         if not named:
             raise UsageError(_none_at_all())
         return list(_by_name(named).values())
-    candidates = [*named, *from_bundled()]
+    names = [*(each.adapter.name for each in named), *bundled()]
     picked: list[Found] = []
     for pattern in patterns:
-        fitting = [each for each in candidates if fnmatchcase(each.adapter.name, pattern)]
-        if not fitting:
-            raise UsageError(_no_such(pattern, [each.adapter.name for each in candidates]))
-        picked += fitting
+        if not (fitting := [name for name in names if fnmatchcase(name, pattern)]):
+            raise UsageError(_no_such(pattern, names))
+        picked += [each for each in named if each.adapter.name in fitting]
+        picked += [from_bundled(name, f"--mcp-wrapper={pattern}") for name in bundled() if name in fitting]
     chosen = _by_name(picked)
-    return [
-        chosen[name] for name in dict.fromkeys(each.adapter.name for each in candidates) if name in chosen
-    ]
+    return [chosen[name] for name in dict.fromkeys(names) if name in chosen]
 
 
 def _by_name(found: Iterable[Found]) -> dict[str, Found]:
@@ -136,7 +148,7 @@ def _adapters_in(returned: Any, place: str) -> Iterable[Adapter]:
 
 def _from_name(name: str, place: str) -> Found:
     if name in bundled():
-        return Found(bundled()[name], f"bundled adapter {name}")
+        return from_bundled(name, f"{place} names {name}")
     if name in BUNDLED:
         raise UsageError(f"{place} names {name}: {_not_installed(name)}")
     module, colon, attribute = name.partition(":")
@@ -186,7 +198,7 @@ def _no_such(pattern: str, names: list[str]) -> str:
 
 def _not_installed(name: str) -> str:
     return (
-        f"this bundled adapter needs a package, or a release of it, that is not installed here; install it, "
+        f"this bundled adapter needs {BUNDLED[name]}, which is not installed here; install it, "
         f"or take one of {', '.join(bundled())} instead of {name}"
     )
 

@@ -135,8 +135,23 @@ def test_an_unknown_wrapper_is_an_error_with_a_close_match(run, pytester):
 def test_a_bundled_adapter_whose_package_is_missing_is_told_as_that(run, monkeypatch):
     from pytest_mcp_conformance.plugin import sources
 
-    monkeypatch.setattr(sources, "BUNDLED", ("reference", "elsewhere"))
-    assert "is not installed here" in error_of(run("--mcp-wrapper=elsewhere"))
+    monkeypatch.setattr(sources, "BUNDLED", {"reference": "mcp", "elsewhere": "elsewhere>=7"})
+    assert "needs elsewhere>=7, which is not installed here" in error_of(run("--mcp-wrapper=elsewhere"))
+
+
+def test_a_bundled_adapter_that_cannot_be_imported_is_told_in_one_line_and_stops_no_other(run, monkeypatch):
+    from pytest_mcp_conformance import adapters
+
+    monkeypatch.setitem(adapters.BUNDLED, "without-a-module", "mcp")
+    adapters.bundled.cache_clear()
+    try:
+        said = error_of(run("--mcp-wrapper=without-*"))
+        assert (
+            "--mcp-wrapper=without-*: importing mcp for the bundled adapter without-a-module raised" in said
+        )
+        assert error_of(run("--mcp-wrapper=reference", "--mcp-rule=NONE-1")) != said
+    finally:
+        adapters.bundled.cache_clear()
 
 
 def test_two_adapters_of_one_name_are_an_error_that_names_both_places(run, pytester):
