@@ -14,7 +14,7 @@ from pytest_mcp_conformance.contract import Adapter
 __all__ = ["BUNDLED", "bare_sdks", "bundled", "is_bare_sdk"]
 
 BUNDLED: Mapping[str, str] = {
-    "reference": "pytest-mcp-conformance",
+    "reference": "mcp>=1.24",
     "mcp-session": "mcp",
     "mcp-client": "mcp>=2",
 }
