@@ -17,6 +17,11 @@ BUNDLED: Mapping[str, str] = {
     "reference": "mcp>=1.24",
     "mcp-session": "mcp",
     "mcp-client": "mcp>=2",
+    "fastmcp": "fastmcp>=2.11",
+    "google-adk": "google-adk>=2",
+    "litellm": "litellm>=1.110",
+    "openai-agents": "openai-agents>=0.20",
+    "pydantic-ai": "pydantic-ai-slim>=2",
 }
 """The names of all bundled adapters, installed or not, and what each needs installed."""
 

@@ -1,0 +1,64 @@
+"""The MCP servers of openai-agents, with their cache of the list of tools."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from importlib.metadata import version
+from typing import Any
+
+from agents.mcp import MCPServerStdio, MCPServerStreamableHttp
+
+from pytest_mcp_conformance.adapters import sdk_major
+from pytest_mcp_conformance.adapters._calls import name_of
+from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+
+LIMIT = 30.0
+
+
+@adapter(
+    "openai-agents",
+    version=version("openai-agents"),
+    claims=Claims(  # the docstrings of `MCPServerStreamableHttp`: the parameters that are named
+        caches_listings=True,  # cache_tools_list; a notice of change is not promised to be heard
+        own_timeout=LIMIT,  # client_session_timeout_seconds
+        call_meta=True,  # MCPServer.call_tool(meta)
+        isolates_principals=True,
+        clock=True,
+        same_task_close=sdk_major() < 2,  # its manager has a task for that
+        eras=("handshake", "modern") if sdk_major() > 1 else ("handshake",),
+        transports=("http", "stdio", "loopback"),
+    ),
+)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """One server object, connected once; each verb is a method of its own."""
+    server = _server(dial)
+
+    async def call_with(tool: Any, arguments: Any, meta: Any = None, on_progress: Any = None) -> Any:
+        return await server.call_tool(name_of(tool), arguments, **({} if meta is None else {"meta": meta}))
+
+    async def reconnect() -> None:
+        await server.cleanup()
+        await server.connect()
+
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(server.cleanup)
+        await server.connect()
+        yield Wrapper(
+            list_tools=server.list_tools,
+            call_tool=call_with,
+            call_with=call_with,
+            invalidate=server.invalidate_tools_cache,
+            reconnect=reconnect,
+            close=server.cleanup,
+            accessors=lambda: {"cached_tools": lambda: server.cached_tools or []},
+            read_resource=server.read_resource,
+        )
+
+
+def _server(dial: Dial) -> Any:
+    how: Any = {"cache_tools_list": True, "client_session_timeout_seconds": LIMIT}
+    if dial.transport == "stdio":
+        command, *arguments = dial.command
+        return MCPServerStdio({"command": command, "args": arguments}, **how)
+    return MCPServerStreamableHttp({"url": dial.url, "headers": dial.headers}, **how)
