@@ -59,7 +59,6 @@ def tool_verbs(load: Callable[[], Awaitable[Any]], session: Any, **how: Any) -> 
 
     return {
         "list_tools": list_tools,
-        "refresh": list_tools,
         "call_tool": call_tool,
         "call_with_headers": call_tool,
         "bind": bind,

@@ -11,15 +11,13 @@ from autogen_ext.tools.mcp import McpWorkbench, StdioServerParams, StreamableHtt
 from pytest_mcp_conformance.adapters._settings import settings_of
 from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
 
-LIMIT = 30.0
-
 
 @adapter(
     "autogen-ext",
     version=version("autogen-ext"),
     claims=Claims(
         isolates_principals=True,  # a workbench for each user
-        own_timeout=LIMIT,  # `read_timeout_seconds`, or `sse_read_timeout` over HTTP
+        own_timeout=30.0,  # `read_timeout_seconds`, or `sse_read_timeout` over HTTP
         clock=True,
         eras=("handshake",),
         transports=("http", "stdio", "loopback"),
@@ -28,9 +26,9 @@ LIMIT = 30.0
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """A started workbench, whose tools are schemas for a model, and called by name."""
     if dial.transport == "stdio":
-        way: Any = StdioServerParams(**settings_of(dial), read_timeout_seconds=LIMIT)
+        way: Any = StdioServerParams(**settings_of(dial), read_timeout_seconds=30.0)
     else:
-        way = StreamableHttpServerParams(**settings_of(dial), sse_read_timeout=LIMIT)
+        way = StreamableHttpServerParams(**settings_of(dial), sse_read_timeout=30.0)
     workbench = McpWorkbench(way)
     stopped = False
 
@@ -52,8 +50,8 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         await workbench.stop()
 
     await workbench.start()
-    yield Wrapper(
-        list_tools=list_tools, refresh=list_tools, call_tool=call_tool, reconnect=reconnect, close=close
-    )
-    if not stopped:
-        await workbench.stop()
+    try:
+        yield Wrapper(list_tools=list_tools, call_tool=call_tool, reconnect=reconnect, close=close)
+    finally:
+        if not stopped:
+            await workbench.stop()

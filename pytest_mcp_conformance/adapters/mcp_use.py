@@ -11,19 +11,16 @@ from pytest_mcp_conformance.adapters._settings import settings_of
 from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
 
 os.environ.setdefault("MCP_USE_ANONYMIZED_TELEMETRY", "false")  # it would go to other hosts
-
-
-@adapter(
-    "mcp-use",
-    version=version("mcp-use"),
-    claims=Claims(
-        redials=True,  # docstring of `BaseConnector.call_tool`: "automatic reconnection handling"
-        isolates_principals=True,  # a client for each user
-        callbacks=True,  # `logging_callback`
-        eras=("handshake",),
-        transports=("http", "stdio", "loopback"),
-    ),
+CLAIMS = Claims(
+    redials=True,  # docstring of `BaseConnector.call_tool`: "automatic reconnection handling"
+    isolates_principals=True,  # a client for each user
+    callbacks=True,  # `logging_callback`
+    eras=("handshake",),
+    transports=("http", "stdio", "loopback"),
 )
+
+
+@adapter("mcp-use", version=version("mcp-use"), claims=CLAIMS)
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """A client with a configuration of one server; each verb is a method of its session."""
     from mcp_use import MCPClient
@@ -34,7 +31,6 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         logged.append(str(params.data))
 
     client = MCPClient({"mcpServers": {"server": settings_of(dial)}}, logging_callback=hears)
-    await client.create_session("server")
 
     async def list_tools() -> Any:
         return await client.get_session("server").list_tools()
@@ -46,16 +42,18 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         return (await client.search_tools())["results"]
 
     async def reconnect() -> None:
-        await client.close_session("server")
-        await client.create_session("server")
+        await client.close_all_sessions()
+        await client.create_all_sessions()
 
-    yield Wrapper(
-        list_tools=list_tools,
-        refresh=list_tools,
-        call_tool=call_tool,
-        reconnect=reconnect,
-        close=client.close_all_sessions,
-        accessors=lambda: {"search_tools": found},
-        received=lambda: logged,
-    )
-    await client.close_all_sessions()
+    await client.create_all_sessions()
+    try:
+        yield Wrapper(
+            list_tools=list_tools,
+            call_tool=call_tool,
+            reconnect=reconnect,
+            close=client.close_all_sessions,
+            accessors=lambda: {"search_tools": found},
+            received=lambda: logged,
+        )
+    finally:
+        await client.close_all_sessions()

@@ -53,4 +53,4 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         return next(tool.handle for tool in await client.atools() if tool.name == name)
 
     async with client:
-        yield Wrapper(list_tools=client.atools, refresh=client.atools, call_tool=call_tool, bind=bind)
+        yield Wrapper(list_tools=client.atools, call_tool=call_tool, bind=bind)
