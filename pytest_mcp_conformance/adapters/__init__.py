@@ -17,6 +17,11 @@ BUNDLED: Mapping[str, str] = {
     "reference": "pytest-mcp-conformance",
     "mcp-session": "mcp",
     "mcp-client": "mcp>=2",
+    "agent-framework-core": "agent-framework-core>=1",
+    "agno": "agno>=3",
+    "llama-index-tools-mcp": "llama-index-tools-mcp>=0.6",
+    "mcp-haystack": "mcp-haystack>=0.5",
+    "strands-agents": "strands-agents>=1.21",
 }
 """The names of all bundled adapters, installed or not, and what each needs installed."""
 
