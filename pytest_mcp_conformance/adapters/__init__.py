@@ -17,16 +17,21 @@ BUNDLED: Mapping[str, str] = {
     "reference": "mcp>=1.24",
     "mcp-session": "mcp",
     "mcp-client": "mcp>=2",
+    "agent-framework-core": "agent-framework-core>=1",
+    "agno": "agno>=3",
     "autogen-ext": "autogen-ext>=0.7.5",
     "fastmcp": "fastmcp>=2.11",
     "google-adk": "google-adk>=2",
     "langchain-mcp-adapters": "langchain-mcp-adapters>=0.2.0",
     "langchain-mcp-adapters-session": "langchain-mcp-adapters>=0.2.0",
     "litellm": "litellm>=1.110",
+    "llama-index-tools-mcp": "llama-index-tools-mcp>=0.6",
+    "mcp-haystack": "mcp-haystack>=0.5",
     "mcp-use": "mcp-use>=1.7.0",
     "mcpadapt": "mcpadapt>=0.1.12",
     "openai-agents": "openai-agents>=0.20",
     "pydantic-ai": "pydantic-ai-slim>=2",
+    "strands-agents": "strands-agents>=1.21",
 }
 """The names of all bundled adapters, installed or not, and what each needs installed."""
 
