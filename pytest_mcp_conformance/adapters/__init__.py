@@ -17,6 +17,11 @@ BUNDLED: Mapping[str, str] = {
     "reference": "pytest-mcp-conformance",
     "mcp-session": "mcp",
     "mcp-client": "mcp>=2",
+    "beeai-framework": "beeai-framework[mcp]>=0.1.85",
+    "camel-ai": "camel-ai>=0.2.90",
+    "mcp-agent": "mcp-agent>=0.2.6",
+    "mcp-proxy": "mcp-proxy>=0.11,<1",
+    "semantic-kernel": "semantic-kernel>=1.28.1",
 }
 """The names of all bundled adapters, installed or not, and what each needs installed."""
 
