@@ -44,7 +44,13 @@ def _entries(wrapper: str, verdict: RuleVerdict, options: Options) -> Iterator[s
         found = (options.gaps.find(verdict.rule.id, wrapper, era) for era in sorted(verdict.eras))
         for gap in dict.fromkeys(each for each in found if each):
             yield _entry(
-                rule=gap.rule, wrapper=wrapper, reason=gap.reason, link=gap.link, sdk=gap.sdk, era=gap.era
+                rule=gap.rule,
+                wrapper=wrapper,
+                reason=gap.reason,
+                confirmed=gap.confirmed,
+                link=gap.link,
+                sdk=gap.sdk,
+                era=gap.era,
             )
 
 

@@ -17,7 +17,7 @@ from pytest_mcp_conformance.reports.text import closest
 
 __all__ = ["Gap", "Gaps", "read_gaps"]
 
-_KEYS = ["rule", "wrapper", "reason", "link", "sdk", "era"]
+_KEYS = ["rule", "wrapper", "reason", "confirmed", "link", "sdk", "era"]
 _EXAMPLE = '[[gap]] with rule = "CCH-13", wrapper = "acme" and reason = "why it is accepted"'
 
 
@@ -30,6 +30,7 @@ class Gap:
         rule: The rule's id.
         wrapper: The adapter's name; `*` and `?` stand for any letters.
         reason: Why it is accepted.
+        confirmed: How it was confirmed without the kit.
         link: Where it is discussed.
         sdk: The releases of the SDK in which it stands, `mcp>=2,<3`; empty for all.
         era: The era in which it stands; empty for both.
@@ -39,6 +40,7 @@ class Gap:
     rule: str
     wrapper: str
     reason: str
+    confirmed: str = ""
     link: str = ""
     sdk: str = ""
     era: str = ""

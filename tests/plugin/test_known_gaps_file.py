@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_mcp_conformance.plugin.gaps import read_gaps
 from tests.plugin.helpers import error_of
 
 GOOD = '[[gap]]\nrule = "CALL-1"\nwrapper = "acme"\nreason = "known"\n'
@@ -42,3 +43,10 @@ def test_an_empty_baseline_is_one(adapter, run, pytester):
     adapter()
     pytester.path.joinpath("gaps.toml").write_text("")
     run("--mcp-known-gaps=gaps.toml").assert_outcomes(passed=11)
+
+
+def test_an_entry_may_say_how_it_was_confirmed(tmp_path):
+    baseline = tmp_path / "gaps.toml"
+    baseline.write_text(GOOD + 'confirmed = "source: acme.client.call"')
+    [gap] = read_gaps(baseline, "here").entries
+    assert gap.confirmed == "source: acme.client.call"
