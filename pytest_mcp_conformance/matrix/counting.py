@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["VERDICTS", "Tally", "by_area", "by_rule", "never_broken", "always_broken", "words_of"]
+__all__ = ["STATES", "VERDICTS", "Tally", "always_broken", "by_area", "by_rule", "never_broken", "words_of"]
 
 VERDICTS = {
     "broken": "broken",
@@ -18,6 +18,20 @@ VERDICTS = {
     "not-claimed": "not claimed",
 }
 """The verdicts and their words, the ones to look at first."""
+
+STATES = {
+    "judged": "judged, and as its known gaps say",
+    "differs": "judged, and not as its known gaps say",
+    "lingers": "judged, and its process did not end",
+    "hangs": "did not end in time",
+    "crashed": "its process died",
+    "not-played": "could not be played",
+    "not-imported": "could not be imported",
+    "other-version": "another version is installed",
+    "not-installed": "could not be installed",
+    "not-run": "not judged yet",
+}
+"""The states of a wrapper, in words."""
 
 _BREAKS = ("broken", "known-gap")
 _JUDGES = ("kept", *_BREAKS)

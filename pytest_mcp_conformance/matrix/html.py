@@ -1,4 +1,4 @@
-"""The page `index.html`: one file that needs nothing else, and in which whatever comes from a wrapper is text."""
+"""The page `index.html`: one file, in which whatever comes from a wrapper is text."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_mcp_conformance.history.svg import STYLE
 from pytest_mcp_conformance.matrix.counting import (
+    STATES,
     VERDICTS,
     always_broken,
     by_rule,
@@ -55,6 +56,7 @@ def html(data: Mapping[str, Any]) -> str:
         never=never_broken(tallies),
         always=always_broken(tallies),
         verdicts=VERDICTS,
+        states=STATES,
         words_of=words_of,
         script=Markup(script),
         style=Markup(style + STYLE.replace("}", "}\n")),

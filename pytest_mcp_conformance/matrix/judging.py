@@ -34,6 +34,7 @@ class Setting:
         python: The interpreter that makes environments.
         limit: Seconds that a wrapper may take.
         workers: How many processes play one wrapper.
+        more: Further words for pytest, as --mcp-rule=CALL.
     """
 
     folder: Path
@@ -41,6 +42,7 @@ class Setting:
     python: str
     limit: float = 1800.0
     workers: int = 0
+    more: tuple[str, ...] = ()
 
     def words(self, row: Row) -> list[str]:
         """What pip installs for a wrapper."""
@@ -52,7 +54,7 @@ class Setting:
 
     def judged_by(self, row: Row) -> str:
         """What a result depends on."""
-        return _digest(self.made_of(row), self.kit.state, row.adapter, row.module, _text(row.gaps))
+        return _digest(self.made_of(row), self.kit.state, row.adapter, row.module, _text(row.gaps), self.more)
 
     def job(self, row: Row) -> dict[str, Any]:
         """What is to be done for a wrapper, as plain data."""
@@ -67,6 +69,7 @@ class Setting:
             "module": row.module,
             "gaps": _text(row.gaps),
             "workers": self.workers,
+            "more": [*self.more],
             "limit": self.limit,
         }
 

@@ -19,6 +19,7 @@ from pytest_mcp_conformance.reports.text import one_line
 
 __all__ = ["markdown", "text"]
 
+_ALWAYS = "Rules that every wrapper breaks for which they are judged"
 _TOLD = ("broken", "known-gap", "not-testable", "unknown")
 
 
@@ -37,7 +38,7 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield (
         "Each wrapper in an environment of its own, judged by `mcp-conformance matrix`; made of "
-        "[matrix.json](matrix.json). [index.html](index.html) is the same to read and to search, with drawings."
+        "[matrix.json](matrix.json). [index.html](index.html) is the same with drawings, and can be searched."
     )
     yield ""
     areas = [name for name, area in data["areas"].items() if area["client"]]
@@ -46,12 +47,12 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
         [_overview(entry, areas) for entry in data["wrappers"]],
     )
     yield ""
-    yield "In a cell: rules that are ✓ kept, ✗ broken, ▲ known gaps, ? not testable or unknown, – not claimed."
+    yield "In a cell: rules ✓ kept, ✗ broken, ▲ known gaps, ? not testable or unknown, ○ not claimed."
     for entry in data["wrappers"]:
         yield from _wrapper(entry, data)
     tallies = by_rule(data)
+    yield from _list(_ALWAYS, always_broken(tallies), data)
     yield from _list("Rules that no wrapper breaks", never_broken(tallies), data)
-    yield from _list("Rules that every wrapper breaks for which they are judged", always_broken(tallies), data)
 
 
 def _overview(entry: Mapping[str, Any], areas: Sequence[str]) -> list[str]:
@@ -70,7 +71,7 @@ def _cell(counts: Mapping[str, int]) -> str:
         ("✗", counts.get("broken", 0)),
         ("▲", counts.get("known-gap", 0)),
         ("?", unclear),
-        ("–", counts.get("not-claimed", 0)),
+        ("○", counts.get("not-claimed", 0)),
     )
     return " ".join(f"{sign} {number}" for sign, number in pairs if number)
 
@@ -119,9 +120,7 @@ def _list(title: str, tallies: Sequence[Tally], data: Mapping[str, Any]) -> Iter
     if not tallies:
         yield "None."
         return
-    rows = [
-        [each.rule, words_of(each.counts), text(data["rules"][each.rule]["text"])] for each in tallies
-    ]
+    rows = [[each.rule, words_of(each.counts), text(data["rules"][each.rule]["text"])] for each in tallies]
     yield from _table(["rule", "wrappers", "the rule"], rows)
 
 

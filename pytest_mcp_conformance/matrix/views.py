@@ -81,9 +81,8 @@ def _row(
     entry: Mapping[str, Any], number: int, data: Mapping[str, Any], markup: Callable[[str], Any]
 ) -> RowView:
     name = re.sub(r"[^\w.-]", "-", f"{entry['adapter']}-{entry['version']}", flags=re.ASCII)
-    twin = sum(
-        (each["adapter"], each["version"]) == (entry["adapter"], entry["version"]) for each in data["wrappers"]
-    )
+    who = entry["adapter"], entry["version"]
+    twin = sum((each["adapter"], each["version"]) == who for each in data["wrappers"])
     counts = by_area(entry)
     shown = {
         area: _area(area, found, entry, markup)

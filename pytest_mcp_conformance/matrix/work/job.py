@@ -45,6 +45,7 @@ def do(job: dict[str, Any], tell: Callable[[str], object], stop: threading.Event
             module=job["module"],
             gaps=job["gaps"],
             workers=job["workers"],
+            more=job["more"],
             limit=job["limit"],
             stop=stop,
         ),

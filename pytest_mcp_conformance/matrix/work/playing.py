@@ -20,6 +20,8 @@ __all__ = ["play"]
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "COMSPEC", "PATHEXT", "WINDIR")
 _DRAWN = ("broken", "known-gap")
+_GRACE = 30.0
+_MISUSED = 4
 _IMPORTING = re.compile(r"importing \S+ for the bundled adapter|importing \S+ raised")
 
 
@@ -30,6 +32,7 @@ def play(
     module: str,
     gaps: str | None,
     workers: int,
+    more: Sequence[str],
     limit: float,
     stop: threading.Event,
 ) -> dict[str, Any]:
@@ -41,6 +44,7 @@ def play(
         module: Where the adapter is; empty for a bundled one.
         gaps: The text of its file of known gaps.
         workers: How many processes play.
+        more: Further words for pytest.
         limit: Seconds that it may take.
         stop: Set when this is to end.
 
@@ -57,9 +61,18 @@ def play(
     if gaps is not None:
         (place / "known_gaps.toml").write_text(gaps, encoding="utf-8")
     report, log = place / "report.json", folder / "play.log"
-    command = _command(folder, wrapper, gaps is not None, workers)
+    command = [*_command(folder, wrapper, gaps is not None, workers), *more]
     environ = _environ(place)
-    ended = run(command, folder=place, log=log, environ=environ, limit=limit, stop=stop, done=report.exists)
+    ended = run(
+        command,
+        folder=place,
+        log=log,
+        environ=environ,
+        limit=limit,
+        stop=stop,
+        done=report.exists,
+        grace=_GRACE,
+    )
     state, why = _state(ended, place, log, limit)
     said: dict[str, Any] = {"state": state, "why": why, "report": None, "code": ended.code}
     if report.exists():
@@ -98,11 +111,11 @@ def _state(ended: Ended, place: Path, log: Path, limit: float) -> tuple[str, str
         return "lingers", "every scenario was played, and then its process did not end: a thread holds it"
     if ended.why == "limit":
         return "hangs", f"it did not end within {limit:g} s{_under_way(place)}"
-    if (place / "report.json").exists():
-        return "played", ""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
-    if ended.code == 4 and errors:
+    if (place / "report.json").exists() and not (ended.code == _MISUSED and errors):
+        return "played", ""
+    if ended.code == _MISUSED and errors:
         return ("not-imported" if _IMPORTING.search(errors[0]) else "not-played"), errors[0]
     return "crashed", f"its process ended {_how(ended.code)}, and gave no report{_under_way(place)}"
 
