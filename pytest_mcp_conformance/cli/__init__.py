@@ -7,9 +7,10 @@ import sys
 import click
 
 from pytest_mcp_conformance.cli.check import check
-from pytest_mcp_conformance.cli.contract import matrix, rules
+from pytest_mcp_conformance.cli.contract import kills, rules
 from pytest_mcp_conformance.cli.convert import convert
 from pytest_mcp_conformance.cli.diff import diff
+from pytest_mcp_conformance.cli.matrix import matrix
 from pytest_mcp_conformance.cli.record import record
 from pytest_mcp_conformance.cli.reported import badge, summary
 from pytest_mcp_conformance.cli.show import show
@@ -26,5 +27,5 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a letter that the terminal lacks ends no command
 
 
-for command in (badge, check, convert, diff, matrix, record, rules, show, summary):
+for command in (badge, check, convert, diff, kills, matrix, record, rules, show, summary):
     main.add_command(command)
