@@ -17,12 +17,13 @@ OverHttp = Callable[[str, dict[str, str]], AbstractAsyncContextManager[tuple[Any
 @asynccontextmanager
 async def sdk_http(url: str, headers: dict[str, str]) -> AsyncIterator[tuple[Any, Any]]:
     """The SDK's own transport over the SDK's own HTTP client."""
-    from mcp.client import streamable_http
+    from mcp.client import streamable_http as module
     from mcp.shared._httpx_utils import create_mcp_http_client
 
-    streamable_http_client = getattr(streamable_http, "streamable_http_client", None)
+    sdk: Any = module  # its names differ by release
+    streamable_http_client = getattr(sdk, "streamable_http_client", None)
     if streamable_http_client is None:  # before mcp 1.24
-        async with streamable_http.streamablehttp_client(url, headers) as (read, write, *_):
+        async with sdk.streamablehttp_client(url, headers) as (read, write, *_):
             yield read, write
         return
     async with (

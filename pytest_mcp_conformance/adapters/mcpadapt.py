@@ -13,7 +13,7 @@ from pytest_mcp_conformance.adapters._settings import settings_of
 from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
 
 
-class Tools(ToolAdapter):  # type: ignore[misc]
+class Tools(ToolAdapter):
     """Adapts tools to the kit as it would to an agent framework."""
 
     def adapt(self, func: Any, mcp_tool: Any) -> Tool:
