@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from fastmcp import Client
 from fastmcp.client.transports import ClientTransport, StdioTransport, StreamableHttpTransport
 from mcp import ClientSession
 
 from pytest_mcp_conformance.contract import Dial
 
-__all__ = ["cache_of", "transport_of"]
+__all__ = ["MODERN", "cache_of", "transport_of"]
+
+MODERN = "mode" in inspect.signature(Client.__init__).parameters
+"""Whether this is fastmcp 4.x, which knows both eras and has a response cache."""
 
 
 def transport_of(dial: Dial, **child: Any) -> Any:
@@ -43,8 +48,10 @@ class _Streams(ClientTransport):
             yield session
 
 
-def cache_of(dial: Dial) -> Any:
-    """The settings of the response cache of fastmcp 4.x, by the scenario's clock."""
-    from mcp.client.caching import CacheConfig
+def cache_of(dial: Dial) -> dict[str, Any]:
+    """What has a client of fastmcp 4.x keep its response cache, by the scenario's clock."""
+    if not MODERN:
+        return {}
+    from mcp.client.caching import CacheConfig  # since mcp 2.0
 
-    return CacheConfig(clock=dial.clock.monotonic)
+    return {"cache": CacheConfig(clock=dial.clock.monotonic)}

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterator
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 from fastmcp import Client
 
 from pytest_mcp_conformance.adapters._calls import hears_log, hears_progress, name_of
-from pytest_mcp_conformance.adapters._fastmcp import cache_of, transport_of
+from pytest_mcp_conformance.adapters._fastmcp import MODERN, cache_of, transport_of
 from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 
-MODERN = "mode" in inspect.signature(Client.__init__).parameters
 LIMIT = 30.0
+REFRESH = {"cache_mode": "refresh"} if MODERN else {}
 
 
 @adapter(
@@ -22,7 +22,7 @@ LIMIT = 30.0
     version=version("fastmcp"),
     claims=Claims(  # the docstrings of `fastmcp.Client` and of its methods: the parameters that are named
         caches_listings=MODERN,  # cache
-        own_timeout=LIMIT,  # timeout, init_timeout
+        own_timeout=LIMIT,  # timeout, init_timeout, call_tool(timeout)
         call_meta=True,  # call_tool(meta)
         progress=True,  # call_tool(progress_handler)
         callbacks=True,  # log_handler
@@ -36,24 +36,24 @@ LIMIT = 30.0
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """One client, entered once, in the era that it finds for itself; each verb is a method of its own."""
     heard: list[str] = []
-    how = {"cache": cache_of(dial)} if MODERN else {}
     client: Any = Client(
-        transport_of(dial), timeout=LIMIT, init_timeout=LIMIT, log_handler=hears_log(heard), **how
+        transport_of(dial),
+        timeout=LIMIT,
+        init_timeout=LIMIT,
+        log_handler=hears_log(heard),
+        **cache_of(dial),
     )
 
     async def call_with(tool: Any, arguments: Any, meta: Any = None, on_progress: Any = None) -> Any:
-        hears = hears_progress(on_progress)
-        return await client.call_tool(name_of(tool), arguments, meta=meta, progress_handler=hears)
-
-    async def refresh() -> None:
-        await client.list_tools(**({"cache_mode": "refresh"} if MODERN else {}))
+        how = {"meta": meta, "progress_handler": hears_progress(on_progress), "timeout": LIMIT}
+        return await client.call_tool(name_of(tool), arguments, **how)
 
     async with client:
         yield Wrapper(
             list_tools=client.list_tools,
             call_tool=call_with,
             call_with=call_with,
-            refresh=refresh,
+            refresh=partial(client.list_tools, **REFRESH),
             close=client.close,
             read_resource=client.read_resource,
             received=lambda: heard,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from importlib.metadata import version
 from typing import Any
 
@@ -22,7 +21,7 @@ LIMIT = 30.0
     claims=Claims(  # the docstrings of `MCPServerStreamableHttp`: the parameters that are named
         caches_listings=True,  # cache_tools_list; a notice of change is not promised to be heard
         own_timeout=LIMIT,  # client_session_timeout_seconds
-        call_meta=True,  # MCPServer.call_tool(meta)
+        call_meta=True,  # call_tool(meta)
         isolates_principals=True,
         clock=True,
         same_task_close=sdk_major() < 2,  # its manager has a task for that
@@ -34,20 +33,18 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """One server object, connected once; each verb is a method of its own."""
     server = _server(dial)
 
-    async def call_with(tool: Any, arguments: Any, meta: Any = None, on_progress: Any = None) -> Any:
-        return await server.call_tool(name_of(tool), arguments, **({} if meta is None else {"meta": meta}))
+    async def call_tool(tool: Any, arguments: Any, *meta_and_progress: Any) -> Any:
+        return await server.call_tool(name_of(tool), arguments, *meta_and_progress[:1])
 
     async def reconnect() -> None:
         await server.cleanup()
         await server.connect()
 
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(server.cleanup)
-        await server.connect()
+    async with server:
         yield Wrapper(
             list_tools=server.list_tools,
-            call_tool=call_with,
-            call_with=call_with,
+            call_tool=call_tool,
+            call_with=call_tool,
             invalidate=server.invalidate_tools_cache,
             reconnect=reconnect,
             close=server.cleanup,
@@ -59,6 +56,5 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
 def _server(dial: Dial) -> Any:
     how: Any = {"cache_tools_list": True, "client_session_timeout_seconds": LIMIT}
     if dial.transport == "stdio":
-        command, *arguments = dial.command
-        return MCPServerStdio({"command": command, "args": arguments}, **how)
+        return MCPServerStdio({"command": dial.command[0], "args": list(dial.command[1:])}, **how)
     return MCPServerStreamableHttp({"url": dial.url, "headers": dial.headers}, **how)

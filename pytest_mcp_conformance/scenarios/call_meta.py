@@ -9,6 +9,7 @@ from pytest_mcp_conformance.contract.calls import META_GOES_OUT_AND_COMES_BACK, 
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
+from pytest_mcp_conformance.scenarios._steps import ONE_BY_ONE, out_together
 from pytest_mcp_conformance.server import ABSENT, V1, Held, ScriptedServer
 from pytest_mcp_conformance.server.eras import MODERN_VERSION, asked_version
 
@@ -60,7 +61,9 @@ async def progress_of_two_calls(server: ScriptedServer, connect: Connect) -> Non
             calls = [
                 wrapper.start_call_with("old", nonce, {TRACE: nonce}, heard[nonce].append) for nonce in heard
             ]
-            await gate.arrived(2)
+            if not await out_together(gate, calls):
+                leave_out(PROGRESS_REACHES_ITS_OWN_CALL, ONE_BY_ONE)
+                return
             first, second = sorted(gate.held, key=lambda held: str(held.request.arguments.get("nonce")))
             with check(PROGRESS_REACHES_ITS_OWN_CALL):
                 assert None not in (_token(first), _token(second)), "a call was sent without a progress token"
