@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
+
 import pytest
+from mcp.shared._httpx_utils import create_mcp_http_client
 
 from pytest_mcp_conformance.contract import Verdict
 from pytest_mcp_conformance.contract.calls import PROGRESS_REACHES_ITS_OWN_CALL
@@ -20,6 +23,7 @@ from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
 from tests.wrong._client import Client
+from tests.wrong._http import ByHttp
 from tests.wrong._proxying import Proxies
 from tests.wrong._wrong import breaks
 from tests.wrong.closing import Pooling
@@ -56,6 +60,17 @@ class ListensToEachCall(Client):
         return await super().call_tool(tool, arguments, meta=meta, on_progress=hears)
 
 
+class LooksForOAuth(ByHttp):
+    """Asks at the endpoint whether it wants a token, before there is a session."""
+
+    @asynccontextmanager
+    async def over_http(self, url, headers):
+        async with create_mcp_http_client(headers=headers) as http:
+            await http.get(url)
+        async with super().over_http(url, headers) as streams:
+            yield streams
+
+
 class HasNoCredential(Proxies):
     """A proxy that the server behind knows by its address alone."""
 
@@ -72,6 +87,7 @@ POOLING = breaks(CONNECTION_IN_USE_STAYS_OPEN, pools_connections=True)(Pooling).
 REFUSING = breaks(HEADERS_RIDE_ON_ALL_TRAFFIC)(RefusesHeadersForOneCall).adapter
 SINGLE = breaks(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN)(ServesOneUser).adapter
 LISTENING = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(ListensToEachCall).adapter
+PROBING = breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)(LooksForOAuth).adapter
 NAMELESS = breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(HasNoCredential).adapter
 
 AREAS = frozenset({"CALL", "CONN", "TEN"})
@@ -89,6 +105,7 @@ PLAYED = [
     *((SINGLE, *cell) for cell in cells(SINGLE, _judging(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
+    *((PROBING, *cell) for cell in cells(PROBING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
     *((NAMELESS, *cell) for cell in cells(NAMELESS, _judging(PROXY_SENDS_ITS_OWN_CREDENTIAL))),
 ]
 
@@ -117,6 +134,7 @@ def test_another_right_wrapper_breaks_nothing(given):
         (SINGLE, "TEN-6"),
         (LISTENING, "CALL-12"),
         (LISTENING, "CONN-21"),
+        (PROBING, "CONN-21"),
         (NAMELESS, "TEN-10"),
     ],
 )

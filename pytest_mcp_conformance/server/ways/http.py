@@ -23,7 +23,10 @@ from pytest_mcp_conformance.server.ways._streams import Body, Stream
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.script import ScriptedServer
 
-__all__ = ["PATH", "Body", "Exchanged", "HttpEngine", "Reply", "Request"]
+__all__ = ["DOMAIN", "PATH", "Body", "Exchanged", "HttpEngine", "Reply", "Request"]
+
+DOMAIN = "mcp-conformance.test"
+"""Of addresses inside a process, which nobody else can look up."""
 
 PATH = "/mcp"
 
