@@ -81,8 +81,9 @@ async def progress_of_two_calls(server: ScriptedServer, connect: Connect) -> Non
             assert heard == {"n1": [2], "n2": [1, 3]}
             carried = plain[0].params.get("_meta", {})
             assert TRACE not in carried, f"a plain call carries {TRACE} of an earlier one"
-            assert carried.get("progressToken") not in tokens, (
-                "a plain call has an earlier one's progress token"
+            token = carried.get("progressToken", ABSENT)
+            assert token not in tokens, (
+                f"a plain call carries the progress token of an earlier one, {token!r}"
             )
 
 
