@@ -5,9 +5,11 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 
 import pytest
+from mcp import ClientSession
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from pytest_mcp_conformance.contract import Verdict
+from pytest_mcp_conformance.adapters._transports import streams_of
+from pytest_mcp_conformance.contract import Claims, Verdict, Wrapper, adapter
 from pytest_mcp_conformance.contract.calls import PROGRESS_REACHES_ITS_OWN_CALL
 from pytest_mcp_conformance.contract.connections import (
     CONCURRENT_FIRST_USE_IS_ONE_DIAL,
@@ -114,14 +116,14 @@ PLAYED = [
 
 
 def _id(given):
-    adapter, scenario, era, variant = given
-    return "-".join(filter(None, (adapter.name, scenario.name, era, variant)))
+    subject, scenario, era, variant = given
+    return "-".join(filter(None, (subject.name, scenario.name, era, variant)))
 
 
 @pytest.mark.parametrize("given", PLAYED, ids=_id)
 def test_another_right_wrapper_breaks_nothing(given):
-    adapter, scenario, era, variant = given
-    played = play(scenario, adapter, era=era, variant=variant, compare=False)
+    subject, scenario, era, variant = given
+    played = play(scenario, subject, era=era, variant=variant, compare=False)
     assert not played.trouble
     assert [j for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
 
@@ -136,14 +138,45 @@ ONE_PAGE = FirstPageOnly.adapter
 
 @pytest.mark.parametrize("given", [(ONE_PAGE, *cell) for cell in cells(ONE_PAGE, OVER_PAGES)], ids=_id)
 def test_who_reads_one_page_is_told_so_by_one_rule(given):
-    adapter, scenario, era, variant = given
-    played = play(scenario, adapter, era=era, variant=variant, compare=False)
+    subject, scenario, era, variant = given
+    played = play(scenario, subject, era=era, variant=variant, compare=False)
     broken = LIST_HOLDS_ALL_PAGES in scenario.rules
     assert [j.verdict for j in played.judgements] == [Verdict.BROKEN if broken else Verdict.NOT_CLAIMED]
 
 
+@adapter("each-its-own", claims=Claims(dials_per_operation=True, eras=("handshake",), transports=("http",)))
+async def each_its_own(dial):
+    """A session for each verb, and nothing in between that could be closed or hear of a change."""
+
+    @asynccontextmanager
+    async def session():
+        async with streams_of(dial) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            yield session
+
+    async def list_tools():
+        async with session() as own:
+            return (await own.list_tools()).tools
+
+    async def call_tool(tool, arguments):
+        async with session() as own:
+            return await own.call_tool(getattr(tool, "name", tool), arguments)
+
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+
 @pytest.mark.parametrize(
-    ("adapter", "rule"),
+    ("name", "variant"),
+    [("close_under_a_verb", "call"), ("answer_that_is_cut", "twice"), ("unseen_auto_refresh", "")],
+)
+def test_whoever_dials_for_each_verb_is_not_asked_for_what_stays_open(name, variant):
+    [scenario] = [each for each in CATALOGUE if each.name == name]
+    played = play(scenario, each_its_own, era="handshake", way="http", variant=variant, compare=False)
+    assert [j for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
+
+
+@pytest.mark.parametrize(
+    ("subject", "rule"),
     [
         (LAZY, "CONN-1"),
         (LAZY, "CONN-4"),
@@ -157,12 +190,12 @@ def test_who_reads_one_page_is_told_so_by_one_rule(given):
         (NAMELESS, "TEN-10"),
     ],
 )
-def test_what_only_its_shape_shows_is_seen_kept(adapter, rule):
+def test_what_only_its_shape_shows_is_seen_kept(subject, rule):
     scenarios = tuple(s for s in CATALOGUE if rule in {r.id for r in s.rules})
     verdicts = {
         judgement.verdict
-        for scenario, era, variant in cells(adapter, scenarios)
-        for judgement in play(scenario, adapter, era=era, variant=variant, compare=False).judgements
+        for scenario, era, variant in cells(subject, scenarios)
+        for judgement in play(scenario, subject, era=era, variant=variant, compare=False).judgements
         if judgement.rule == rule
     }
     assert Verdict.KEPT in verdicts
