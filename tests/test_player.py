@@ -261,6 +261,35 @@ def test_a_wrapper_that_dies_of_an_http_error_is_not_in_trouble_as_well():
     assert played.trouble == ()
 
 
+def test_a_set_up_that_dials_behind_itself_and_is_given_up_is_no_death():
+    async def dials_behind(dial):
+        opened = asyncio.get_running_loop().create_future()
+
+        async def hold():
+            async with dial.streams() as (read, write), ClientSession(read, write) as session:
+                await session.initialize()
+                opened.set_result(session)
+                await asyncio.Event().wait()
+
+        held = asyncio.get_running_loop().create_task(hold())
+
+        async def list_tools():
+            return (await (await opened).list_tools()).tools
+
+        async def call_tool(tool, arguments):
+            return await (await opened).call_tool(tool.name, arguments)
+
+        try:
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+        finally:
+            held.cancel()
+            await asyncio.wait({held})
+
+    [given_up] = [each for each in CATALOGUE if each.name == "dial_given_up"]
+    played = play(given_up, of("dials-behind", dials_behind), era="handshake", variant="connect")
+    assert played.trouble == ()
+
+
 def test_what_is_left_and_still_asks_for_its_server_is_told_as_left_alone():
     refusals = Refusals(Recorder())
     for host in (f"server-1.{DOMAIN}:80", "example.com:443"):
