@@ -44,8 +44,8 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     async def connect() -> None:
         await client.create_session("server")
 
-    await connect()
     try:
+        await connect()
         yield Wrapper(
             list_tools=list_tools,
             call_tool=call_tool,
