@@ -66,7 +66,11 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         reconnect=reconnect,
         close=stop,
     )
-    await asyncio.to_thread(stop)
+    try:
+        await asyncio.to_thread(stop)
+    except RuntimeError as told:  # at the very last it tells of a connection that was lost: no fault
+        if str(told) != "Connection to the MCP server was closed":
+            raise
 
 
 def _shown(tool: Any) -> Tool:
