@@ -19,8 +19,13 @@ BUNDLED: Mapping[str, str] = {
     "mcp-client": "mcp>=2",
     "agent-framework-core": "agent-framework-core>=1",
     "agno": "agno>=3",
+    "fastmcp": "fastmcp>=2.11",
+    "google-adk": "google-adk>=2",
+    "litellm": "litellm>=1.110",
     "llama-index-tools-mcp": "llama-index-tools-mcp>=0.6",
     "mcp-haystack": "mcp-haystack>=0.5",
+    "openai-agents": "openai-agents>=0.20",
+    "pydantic-ai": "pydantic-ai-slim>=2",
     "strands-agents": "strands-agents>=1.21",
 }
 """The names of all bundled adapters, installed or not, and what each needs installed."""
