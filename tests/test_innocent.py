@@ -17,11 +17,13 @@ from pytest_mcp_conformance.contract.connections import (
     CONNECTION_IN_USE_STAYS_OPEN,
     SESSION_HEADERS_RIDE_ON_EVERY_REQUEST,
 )
+from pytest_mcp_conformance.contract.pagination import LIST_HOLDS_ALL_PAGES
 from pytest_mcp_conformance.contract.tenants import (
     HEADERS_RIDE_ON_ALL_TRAFFIC,
     PROXY_SENDS_ITS_OWN_CREDENTIAL,
     REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN,
 )
+from pytest_mcp_conformance.contract.tools import ORDER_IS_KEPT_AND_NAMES_COME_ONCE
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
@@ -30,6 +32,7 @@ from tests.wrong._proxying import Proxies
 from tests.wrong._wrong import breaks
 from tests.wrong.closing import Pooling
 from tests.wrong.credentials import Renews
+from tests.wrong.pagination import FirstPageOnly
 
 
 class RefusesHeadersForOneCall(Client):
@@ -125,6 +128,22 @@ def test_another_right_wrapper_breaks_nothing(given):
     played = play(scenario, adapter, era=era, variant=variant, compare=False)
     assert not played.trouble
     assert [j for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
+
+
+OVER_PAGES = tuple(
+    s
+    for s in CATALOGUE
+    if {rule.area for rule in s.rules} == {"PAG"} or ORDER_IS_KEPT_AND_NAMES_COME_ONCE in s.rules
+)
+ONE_PAGE = FirstPageOnly.adapter
+
+
+@pytest.mark.parametrize("given", [(ONE_PAGE, *cell) for cell in cells(ONE_PAGE, OVER_PAGES)], ids=_id)
+def test_who_reads_one_page_is_told_so_by_one_rule(given):
+    adapter, scenario, era, variant = given
+    played = play(scenario, adapter, era=era, variant=variant, compare=False)
+    broken = LIST_HOLDS_ALL_PAGES in scenario.rules
+    assert [j.verdict for j in played.judgements] == [Verdict.BROKEN if broken else Verdict.NOT_CLAIMED]
 
 
 @pytest.mark.parametrize(

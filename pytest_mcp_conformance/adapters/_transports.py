@@ -17,9 +17,15 @@ OverHttp = Callable[[str, dict[str, str]], AbstractAsyncContextManager[tuple[Any
 @asynccontextmanager
 async def sdk_http(url: str, headers: dict[str, str]) -> AsyncIterator[tuple[Any, Any]]:
     """The SDK's own transport over the SDK's own HTTP client."""
-    from mcp.client.streamable_http import streamable_http_client
+    from mcp.client import streamable_http as module
     from mcp.shared._httpx_utils import create_mcp_http_client
 
+    sdk: Any = module  # its names differ by release
+    streamable_http_client = getattr(sdk, "streamable_http_client", None)
+    if streamable_http_client is None:  # before mcp 1.24
+        async with sdk.streamablehttp_client(url, headers) as (read, write, *_):
+            yield read, write
+        return
     async with (
         create_mcp_http_client(headers=headers) as client,
         streamable_http_client(url, http_client=client) as (read, write, *_),
