@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_mcp_conformance.contract import Dial
 
-__all__ = ["OverHttp", "sdk_http", "streams_of"]
+__all__ = ["OverHttp", "child_of", "sdk_http", "streams_of"]
 
 OverHttp = Callable[[str, dict[str, str]], AbstractAsyncContextManager[tuple[Any, Any]]]
 """Opens a (read, write) pair to a URL, with these headers on every request."""
@@ -33,6 +33,14 @@ async def sdk_http(url: str, headers: dict[str, str]) -> AsyncIterator[tuple[Any
         yield read, write
 
 
+def child_of(dial: Dial) -> Any:
+    """The command of a stdio server, as the SDK's parameters."""
+    from mcp import StdioServerParameters
+
+    command, *arguments = dial.command
+    return StdioServerParameters(command=command, args=arguments)
+
+
 @asynccontextmanager
 async def streams_of(dial: Dial, over_http: OverHttp = sdk_http) -> AsyncIterator[tuple[Any, Any]]:
     """The SDK's (read, write) pair over the way in of this run, with the principal's headers over HTTP.
@@ -45,10 +53,9 @@ async def streams_of(dial: Dial, over_http: OverHttp = sdk_http) -> AsyncIterato
         async with dial.streams() as pair:
             yield pair
     elif dial.transport == "stdio":
-        from mcp.client.stdio import StdioServerParameters, stdio_client
+        from mcp.client.stdio import stdio_client
 
-        command, *arguments = dial.command
-        async with stdio_client(StdioServerParameters(command=command, args=arguments)) as pair:
+        async with stdio_client(child_of(dial)) as pair:
             yield pair
     else:
         async with over_http(dial.url, dial.headers) as pair:

@@ -8,11 +8,10 @@ from importlib.metadata import version
 from typing import Any
 
 from agno.tools.mcp import MCPTools
-from mcp import StdioServerParameters
 
+from pytest_mcp_conformance.adapters._transports import child_of
 from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
 
-LIMIT = 30
 FAILED = ("Error from MCP tool '", "MCP tool '", "Error: ")  # a failed call is told in the text alone
 
 
@@ -22,7 +21,7 @@ FAILED = ("Error from MCP tool '", "MCP tool '", "Error: ")  # a failed call is 
     claims=Claims(  # by the docstring of agno.tools.mcp.MCPTools
         caches_listings=True,  # refresh_connection: only "if True, [...] tools will be refreshed on each run"
         isolates_principals=True,  # headers: "when establishing the MCP session"
-        own_timeout=float(LIMIT),  # timeout_seconds: "Read timeout in seconds for the MCP client"
+        own_timeout=30.0,  # timeout_seconds: "Read timeout in seconds for the MCP client"
         clock=True,
         eras=("handshake", "modern"),  # protocol_mode: "legacy" and "auto"
         transports=("http", "stdio", "loopback"),
@@ -30,16 +29,12 @@ FAILED = ("Error from MCP tool '", "MCP tool '", "Error: ")  # a failed call is 
 )
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """A toolkit that is connected and closed by hand, as an agent does."""
-    told: Any = {
-        "timeout_seconds": LIMIT,
-        "protocol_mode": "legacy" if dial.era == "handshake" else "auto",
-    }
     if dial.transport == "stdio":
-        command, *arguments = dial.command
-        server = StdioServerParameters(command=command, args=arguments)
-        toolkit = MCPTools(server_params=server, transport="stdio", **told)
+        way: Any = {"server_params": child_of(dial), "transport": "stdio"}
     else:
-        toolkit = MCPTools(url=dial.url, headers=dial.headers, **told)
+        way = {"url": dial.url, "headers": dial.headers}
+    mode: Any = "legacy" if dial.era == "handshake" else "auto"
+    toolkit = MCPTools(**way, timeout_seconds=30, protocol_mode=mode)
 
     async def list_tools() -> Any:
         shown = toolkit.get_async_functions().values()
@@ -48,12 +43,9 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     async def call_tool(tool: Any, sent: Any) -> Any:
         function = toolkit.get_async_functions()[tool] if isinstance(tool, str) else tool
         result = await function.entrypoint(**sent)
-        about = result.metadata or {}
-        return {
-            "content": result.content,
-            "structuredContent": about.get("structured_content"),
-            "isError": result.content.startswith(FAILED),
-        }
+        structured = (result.metadata or {}).get("structured_content")
+        failed = result.content.startswith(FAILED)
+        return {"content": result.content, "structuredContent": structured, "isError": failed}
 
     await toolkit.connect()
     yield Wrapper(

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-from mcp import StdioServerParameters, stdio_client
+from mcp import stdio_client
 from strands.tools.mcp import MCPClient
 
+from pytest_mcp_conformance.adapters._calls import hears_progress
 from pytest_mcp_conformance.adapters._handed_out import HandedOut
-from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
+from pytest_mcp_conformance.adapters._transports import child_of
+from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract._tool import tool_of
 
 
 @adapter(
@@ -30,46 +34,30 @@ from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
 )
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """A managed client, with the callback that turns on the refresh."""
-    listen: Any = {"on_tools_changed": lambda previous, refreshed, **more: None}
     if dial.transport == "stdio":
-        command, *arguments = dial.command
-        server = StdioServerParameters(command=command, args=arguments)
-        client = MCPClient(partial(stdio_client, server), **listen)
+        way: Any = {"transport_callable": partial(stdio_client, child_of(dial))}
     else:
-        client = MCPClient(url=dial.url, headers=dial.headers, **listen)
+        way = {"url": dial.url, "headers": dial.headers}
+    client = MCPClient(**way, on_tools_changed=lambda previous, refreshed, **more: None)
+    stop = partial(client.stop, None, None, None)
 
     def load() -> Any:  # it blocks its loop, so `Agent` too gives it one of its own
-        return asyncio.run(client.load_tools())
+        own: Any = asyncio.run(client.load_tools())
+        return HandedOut(own, lambda tool: replace(tool_of(tool.mcp_tool), handle=tool))
 
     async def call(tool: Any, sent: Any, meta: Any = None, on_progress: Any = None) -> Any:
-        async def hears(progress: float, total: float | None, message: str | None) -> None:
-            on_progress(progress)
-
         if isinstance(tool, str):
             await asyncio.to_thread(load)  # an `Agent` has loaded before it calls
         name = tool if isinstance(tool, str) else tool.mcp_tool.name
-        hearing = None if on_progress is None else hears
-        result = await client.call_tool_async("1", name, sent, meta=meta, progress_callback=hearing)
+        hears: Any = hears_progress(on_progress)
+        result = await client.call_tool_async("1", name, sent, meta=meta, progress_callback=hears)
         return {**result, "isError": result["status"] == "error", "_meta": result.get("metadata")}
 
-    def stop() -> None:
-        client.stop(None, None, None)
-
-    def reconnect() -> None:
-        stop()
-        load()
-
     yield Wrapper(
-        list_tools=lambda: HandedOut(load(), _shown),
-        call_tool=call,
-        call_with=call,
-        reconnect=reconnect,
-        close=stop,
+        list_tools=load, call_tool=call, call_with=call, reconnect=lambda: (stop(), load()), close=stop
     )
-    await asyncio.to_thread(stop)
-
-
-def _shown(tool: Any) -> Tool:
-    spec = tool.tool_spec
-    takes, gives = (spec.get(key, {}).get("json") for key in ("inputSchema", "outputSchema"))
-    return Tool(spec["name"], spec["description"], takes, gives, handle=tool)
+    try:
+        await asyncio.to_thread(stop)
+    except RuntimeError as told:  # at the very last it tells of a connection that was lost: no fault
+        if str(told) != "Connection to the MCP server was closed":
+            raise
