@@ -41,5 +41,5 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     async def bind(name: str) -> Any:
         return ref(tools[name])
 
-    yield Wrapper(list_tools=list_tools, call_tool=call_tool, bind=bind, close=tools.clear)
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool, bind=bind)
     tools.clear()
