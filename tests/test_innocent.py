@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 
 import pytest
+from mcp import ClientSession
+from mcp.shared._httpx_utils import create_mcp_http_client
 
-from pytest_mcp_conformance.contract import Verdict
+from pytest_mcp_conformance.adapters._transports import streams_of
+from pytest_mcp_conformance.contract import Claims, Verdict, Wrapper, adapter
 from pytest_mcp_conformance.contract.calls import (
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
     FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
@@ -17,19 +21,23 @@ from pytest_mcp_conformance.contract.connections import (
     CONNECTION_IN_USE_STAYS_OPEN,
     SESSION_HEADERS_RIDE_ON_EVERY_REQUEST,
 )
+from pytest_mcp_conformance.contract.pagination import LIST_HOLDS_ALL_PAGES
 from pytest_mcp_conformance.contract.tenants import (
     HEADERS_RIDE_ON_ALL_TRAFFIC,
     PROXY_SENDS_ITS_OWN_CREDENTIAL,
     REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN,
 )
+from pytest_mcp_conformance.contract.tools import ORDER_IS_KEPT_AND_NAMES_COME_ONCE
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
 from tests.wrong._client import Client
+from tests.wrong._http import ByHttp
 from tests.wrong._proxying import Proxies
 from tests.wrong._wrong import breaks
 from tests.wrong.closing import Pooling
 from tests.wrong.credentials import Renews
+from tests.wrong.pagination import FirstPageOnly
 
 
 class RefusesHeadersForOneCall(Client):
@@ -73,6 +81,17 @@ class SendsOneCallAtATime(Client):
             return await super().call_tool(*given, **more)
 
 
+class LooksForOAuth(ByHttp):
+    """Asks at the endpoint whether it wants a token, before there is a session."""
+
+    @asynccontextmanager
+    async def over_http(self, url, headers):
+        async with create_mcp_http_client(headers=headers) as http:
+            await http.get(url)
+        async with super().over_http(url, headers) as streams:
+            yield streams
+
+
 class HasNoCredential(Proxies):
     """A proxy that the server behind knows by its address alone."""
 
@@ -90,6 +109,7 @@ REFUSING = breaks(HEADERS_RIDE_ON_ALL_TRAFFIC)(RefusesHeadersForOneCall).adapter
 SINGLE = breaks(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN)(ServesOneUser).adapter
 SERIAL = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(SendsOneCallAtATime).adapter
 LISTENING = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(ListensToEachCall).adapter
+PROBING = breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)(LooksForOAuth).adapter
 NAMELESS = breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(HasNoCredential).adapter
 
 AREAS = frozenset({"CALL", "CONN", "TEN"})
@@ -110,25 +130,73 @@ PLAYED = [
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
+    *((PROBING, *cell) for cell in cells(PROBING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
     *((NAMELESS, *cell) for cell in cells(NAMELESS, _judging(PROXY_SENDS_ITS_OWN_CREDENTIAL))),
 ]
 
 
 def _id(given):
-    adapter, scenario, era, variant = given
-    return "-".join(filter(None, (adapter.name, scenario.name, era, variant)))
+    subject, scenario, era, variant = given
+    return "-".join(filter(None, (subject.name, scenario.name, era, variant)))
 
 
 @pytest.mark.parametrize("given", PLAYED, ids=_id)
 def test_another_right_wrapper_breaks_nothing(given):
-    adapter, scenario, era, variant = given
-    played = play(scenario, adapter, era=era, variant=variant, compare=False)
+    subject, scenario, era, variant = given
+    played = play(scenario, subject, era=era, variant=variant, compare=False)
     assert not played.trouble
     assert [j for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
 
 
+OVER_PAGES = tuple(
+    s
+    for s in CATALOGUE
+    if {rule.area for rule in s.rules} == {"PAG"} or ORDER_IS_KEPT_AND_NAMES_COME_ONCE in s.rules
+)
+ONE_PAGE = FirstPageOnly.adapter
+
+
+@pytest.mark.parametrize("given", [(ONE_PAGE, *cell) for cell in cells(ONE_PAGE, OVER_PAGES)], ids=_id)
+def test_who_reads_one_page_is_told_so_by_one_rule(given):
+    subject, scenario, era, variant = given
+    played = play(scenario, subject, era=era, variant=variant, compare=False)
+    broken = LIST_HOLDS_ALL_PAGES in scenario.rules
+    assert [j.verdict for j in played.judgements] == [Verdict.BROKEN if broken else Verdict.NOT_CLAIMED]
+
+
+@adapter("each-its-own", claims=Claims(dials_per_operation=True, eras=("handshake",), transports=("http",)))
+async def each_its_own(dial):
+    """A session for each verb, and nothing in between that could be closed or hear of a change."""
+
+    @asynccontextmanager
+    async def session():
+        async with streams_of(dial) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            yield session
+
+    async def list_tools():
+        async with session() as own:
+            return (await own.list_tools()).tools
+
+    async def call_tool(tool, arguments):
+        async with session() as own:
+            return await own.call_tool(getattr(tool, "name", tool), arguments)
+
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+
 @pytest.mark.parametrize(
-    ("adapter", "rule"),
+    ("name", "variant"),
+    [("close_under_a_verb", "call"), ("answer_that_is_cut", "twice"), ("unseen_auto_refresh", "")],
+)
+def test_whoever_dials_for_each_verb_is_not_asked_for_what_stays_open(name, variant):
+    [scenario] = [each for each in CATALOGUE if each.name == name]
+    played = play(scenario, each_its_own, era="handshake", way="http", variant=variant, compare=False)
+    assert [j for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
+
+
+@pytest.mark.parametrize(
+    ("subject", "rule"),
     [
         (LAZY, "CONN-1"),
         (LAZY, "CONN-4"),
@@ -138,15 +206,16 @@ def test_another_right_wrapper_breaks_nothing(given):
         (SINGLE, "TEN-6"),
         (LISTENING, "CALL-12"),
         (LISTENING, "CONN-21"),
+        (PROBING, "CONN-21"),
         (NAMELESS, "TEN-10"),
     ],
 )
-def test_what_only_its_shape_shows_is_seen_kept(adapter, rule):
+def test_what_only_its_shape_shows_is_seen_kept(subject, rule):
     scenarios = tuple(s for s in CATALOGUE if rule in {r.id for r in s.rules})
     verdicts = {
         judgement.verdict
-        for scenario, era, variant in cells(adapter, scenarios)
-        for judgement in play(scenario, adapter, era=era, variant=variant, compare=False).judgements
+        for scenario, era, variant in cells(subject, scenarios)
+        for judgement in play(scenario, subject, era=era, variant=variant, compare=False).judgements
         if judgement.rule == rule
     }
     assert Verdict.KEPT in verdicts

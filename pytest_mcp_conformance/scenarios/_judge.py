@@ -44,6 +44,10 @@ class Judge:
         if self._verdict(rule) in (None, Verdict.NOT_CLAIMED):
             self._said[rule.id] = Judgement(rule.id, Verdict.KEPT)
 
+    def leaves_out(self, rule: Rule) -> bool:
+        """True where nothing is promised, and nothing else was said of `rule`."""
+        return self._verdict(rule) is Verdict.NOT_CLAIMED
+
     def not_claimed(self, rule: Rule, reason: str) -> None:
         """State that nothing is promised, unless something was seen."""
         if self._verdict(rule) is None:

@@ -16,6 +16,7 @@ from pytest_mcp_conformance.contract.tools import (
     ORDER_IS_KEPT_AND_NAMES_COME_ONCE,
 )
 from pytest_mcp_conformance.scenarios._connect import Connect
+from pytest_mcp_conformance.scenarios._first_page import must_ask_for_a_second_page
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import NotClaimed, check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
@@ -64,6 +65,7 @@ async def one_name_on_two_pages(server: ScriptedServer, connect: Connect) -> Non
     after = await wrapper.list_tools()
     reached(server.ledger.listings(since=mark), "no second listing reached the server")
     with check(ORDER_IS_KEPT_AND_NAMES_COME_ONCE):
+        await must_ask_for_a_second_page(server, connect)
         names = [each.name for each in after]
         assert len(set(names)) == len(names), f"a name twice: {names}"
         assert [name for name in names if name in ("a", "b", "c")] in (["c", "a", "b"], ["c", "b", "a"])

@@ -12,8 +12,8 @@ from pytest_mcp_conformance.contract.caching import (
     SNAPSHOT_STARTS_OVER_WHEN_A_PAGE_IS_STALE,
     STORED_ANSWER_SERVES_ONLY_THE_SAME_REQUEST,
 )
-from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.scenarios._connect import Connect
+from pytest_mcp_conformance.scenarios._first_page import FIRST_PAGE_ONLY, names_a_page
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import VerbFailed, check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
@@ -22,8 +22,6 @@ from pytest_mcp_conformance.server import ABSENT, FAULTS, HOUR_MS, ScriptedServe
 
 SECOND_MS = 1_000
 INVALID_CURSOR = replace(FAULTS["error"], code=-32602, text="Invalid cursor")
-
-FIRST_PAGE_ONLY = "lists the first page only, which is about PAG-1"
 
 
 @scenario(STORED_ANSWER_SERVES_ONLY_THE_SAME_REQUEST)
@@ -104,7 +102,7 @@ async def cursor_of_a_kept_page_dies(server: ScriptedServer, connect: Connect, h
             with check(DEAD_CURSOR_DROPS_ALL_KEPT_PAGES):
                 assert await _try_all_names(wrapper) in (None, ["a", "b"])
                 walks = len(server.ledger.listings(since=mark)) - len(
-                    server.ledger.frames("tools/list", since=mark, where=_names_a_page)
+                    server.ledger.frames("tools/list", since=mark, where=names_a_page)
                 )
                 assert walks <= 2, f"walked {walks} times against a server that refuses its own cursors"
             server.recovers()
@@ -123,10 +121,6 @@ async def _lists_the_first_page_only(wrapper: Holder, rule: Rule) -> bool:
         return True
     reached(names[-1] == "b", f"the second page was not listed: {names}")
     return False
-
-
-def _names_a_page(request: Event) -> bool:
-    return "cursor" in request.params
 
 
 async def _try_all_names(wrapper: Holder) -> list[str] | None:

@@ -1,4 +1,8 @@
-"""Scenarios of PAG: walking the pages of a listing."""
+"""Scenarios of PAG: walking the pages of a listing.
+
+Of a wrapper that reads the first page only, though it does not say so, the first scenario tells; all others
+leave it out.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +25,14 @@ from pytest_mcp_conformance.contract.pagination import (
     REPEATING_CURSOR_ENDS_THE_WALK,
     WALK_ACROSS_A_NOTICE_IS_NOT_KEPT,
 )
-from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.scenarios._aloud import listening
 from pytest_mcp_conformance.scenarios._connect import Connect
-from pytest_mcp_conformance.scenarios._judge import check, reached
+from pytest_mcp_conformance.scenarios._first_page import must_ask_for_a_second_page, names_a_page
+from pytest_mcp_conformance.scenarios._judge import check, current_judge, reached
 from pytest_mcp_conformance.scenarios._owner import NeverOpened
 from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.scenarios._steps import first_listing
-from pytest_mcp_conformance.server import ABSENT, HOUR_MS, V1, Gate, ScriptedServer, tool
+from pytest_mcp_conformance.server import ABSENT, HOUR_MS, V1, Gate, NotReached, ScriptedServer, tool
 
 CURSORS = (" x ", "2", "null", "%2F+=", '"quoted"', "\u0434\u0430\u043b\u0435\u0435 \u2192", "{}", "c" * 8192)
 """Texts that a client might trim, decode, parse or cut."""
@@ -65,6 +69,7 @@ async def odd_cursors(server: ScriptedServer, connect: Connect) -> None:
         await wrapper.try_names()
         with check(CURSOR_GOES_BACK_UNCHANGED):
             asked = [frame.params.get("cursor") for frame in server.ledger.listings()]
+            await must_ask_for_a_second_page(server, connect)
             assert asked[: len(CURSORS) + 1] == [None, *CURSORS]
 
 
@@ -75,8 +80,10 @@ async def empty_cursor(server: ScriptedServer, connect: Connect) -> None:
 
     async with connect(server) as wrapper:
         with check(EMPTY_CURSOR_IS_FOLLOWED):
-            assert await wrapper.names() == ["a", "b"]
+            names = await wrapper.names()
             asked = [frame.params.get("cursor") for frame in server.ledger.listings()]
+            await must_ask_for_a_second_page(server, connect)
+            assert names == ["a", "b"]
             assert asked[:2] == [None, ""]
 
 
@@ -87,7 +94,9 @@ async def empty_cursor_on_the_last_page(server: ScriptedServer, connect: Connect
 
     async with connect(server) as wrapper:
         with check(EMPTY_CURSOR_STILL_ENDS_THE_WALK):
-            assert await wrapper.names() == ["a", "b"]
+            names = await wrapper.names()
+            await must_ask_for_a_second_page(server, connect)
+            assert names == ["a", "b"]
         reached(server.ledger.listings(), "no listing reached the server")
 
 
@@ -163,6 +172,10 @@ async def _walk_without_an_end(
                 names = await wrapper.try_names()
             assert asked <= FRAMES, f"still asking after {FRAMES} pages"
             assert not isinstance(wrapper.error, NeverOpened), wrapper.failure
+            if wrapper.error is None:
+                await must_ask_for_a_second_page(server, connect)
+    if current_judge.get().leaves_out(rule):
+        return
     reached(asked >= least, f"page {least} was never asked for")
     if rule is ENDLESS_WALK_IS_BOUNDED and names is not None and not aloud.deaf:
         with check(rule):
@@ -186,6 +199,7 @@ async def odd_page_sizes(server: ScriptedServer, connect: Connect) -> None:
         with check(NO_PAGE_SIZE_ENDS_THE_WALK):
             names = await wrapper.names()
             asked = [frame.params.get("cursor") for frame in server.ledger.listings()]
+            await must_ask_for_a_second_page(server, connect)
             assert asked[: len(sizes)] == [None, "c2", "c3", "c4", "c5"]
             assert len(names) == sum(sizes)
 
@@ -205,7 +219,11 @@ async def second_page_fails(server: ScriptedServer, connect: Connect) -> None:
         way = await wrapper.make_stale(may_fail=True)
         with check(BROKEN_WALK_IS_A_FAILED_LIST):
             served = await wrapper.try_names()
+            if server.ledger.listings(since=mark):
+                await must_ask_for_a_second_page(server, connect)
             assert served in (None, ["a", "old"], ["a", "new"])
+        if current_judge.get().leaves_out(BROKEN_WALK_IS_A_FAILED_LIST):
+            return
         reached(
             server.ledger.frames("tools/list", kind="failed", since=mark),
             "the second page was never asked for",
@@ -228,8 +246,13 @@ async def notice_between_two_pages(server: ScriptedServer, connect: Connect, lat
     server.ttl_ms = HOUR_MS
     server.pages(["a1"], ["old"])
 
-    with server.holding("tools/list", when=_names_a_page if late == "second" else None) as gate:
-        first = await first_listing(server, connect, gate)
+    with server.holding("tools/list", when=names_a_page if late == "second" else None) as gate:
+        try:
+            first = await first_listing(server, connect, gate)
+        except NotReached:
+            gate.open()
+            await must_ask_for_a_second_page(server, connect)
+            raise
         server.pages(["a2"], ["new"])
         gate.open()
         reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
@@ -237,7 +260,9 @@ async def notice_between_two_pages(server: ScriptedServer, connect: Connect, lat
     wrapper = await first.ended()
     await wrapper.react()
     with check(WALK_ACROSS_A_NOTICE_IS_NOT_KEPT):
-        assert await wrapper.names() == ["a2", "new"]
+        names = await wrapper.names()
+        await must_ask_for_a_second_page(server, connect)
+        assert names == ["a2", "new"]
 
 
 @scenario(REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE)
@@ -262,7 +287,10 @@ async def cursor_is_refused_at_once(server: ScriptedServer, connect: Connect) ->
             before = starts
             served = await wrapper.try_names()
             assert starts - before <= 2, f"walked {starts - before} times for one list"
+            await must_ask_for_a_second_page(server, connect)
             assert served is None, "a walk that could not be finished was given out as a list"
+    if current_judge.get().leaves_out(REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE):
+        return
     reached(server.ledger.frames("tools/list", kind="failed"), "the second page was never asked for")
     if wrapper.error is not None or starts > RESTARTS:
         return
@@ -286,12 +314,11 @@ async def session_ends_between_two_pages(server: ScriptedServer, connect: Connec
         served = await wrapper.try_names()
         if served is None:
             served = await wrapper.names()
+        await must_ask_for_a_second_page(server, connect)
         for frame in server.ledger.listings():
             first_of.setdefault(frame.connection, frame.params.get("cursor"))
         assert set(first_of.values()) == {None}, f"the first cursor of each session: {first_of}"
         assert served == ["a", "b", "c"]
+    if current_judge.get().leaves_out(CURSOR_DIES_WITH_ITS_SESSION):
+        return
     reached(len(first_of) > 1, "no list was asked for in a new session")
-
-
-def _names_a_page(request: Event) -> bool:
-    return "cursor" in request.params
