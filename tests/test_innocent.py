@@ -11,6 +11,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract import Claims, Verdict, Wrapper, adapter
+from pytest_mcp_conformance.contract.caching import FAILED_REFETCH_EMPTIES_NOTHING
 from pytest_mcp_conformance.contract.calls import (
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
     FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
@@ -27,7 +28,11 @@ from pytest_mcp_conformance.contract.tenants import (
     PROXY_SENDS_ITS_OWN_CREDENTIAL,
     REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN,
 )
-from pytest_mcp_conformance.contract.tools import ORDER_IS_KEPT_AND_NAMES_COME_ONCE
+from pytest_mcp_conformance.contract.tools import (
+    CHANGED_DEFINITION_IS_HANDED_OUT_NEW,
+    ORDER_IS_KEPT_AND_NAMES_COME_ONCE,
+    REMOVED_TOOL_DISAPPEARS,
+)
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
@@ -37,6 +42,7 @@ from tests.wrong._proxying import Proxies
 from tests.wrong._wrong import breaks
 from tests.wrong.closing import Pooling
 from tests.wrong.credentials import Renews
+from tests.wrong.lifetimes import LivesForEver
 from tests.wrong.pagination import FirstPageOnly
 
 
@@ -110,6 +116,9 @@ SINGLE = breaks(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN)(ServesOneUser).adapter
 SERIAL = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(SendsOneCallAtATime).adapter
 LISTENING = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(ListensToEachCall).adapter
 PROBING = breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)(LooksForOAuth).adapter
+FOREVER = LivesForEver.adapter
+"""Breaks the rules about lifetimes, and those alone."""
+
 NAMELESS = breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(HasNoCredential).adapter
 
 AREAS = frozenset({"CALL", "CONN", "TEN"})
@@ -125,6 +134,9 @@ PLAYED = [
     *((POOLING, *cell) for cell in cells(POOLING, _judging(CONNECTION_IN_USE_STAYS_OPEN))),
     *((REFUSING, *cell) for cell in cells(REFUSING, _judging(HEADERS_RIDE_ON_ALL_TRAFFIC))),
     *((SINGLE, *cell) for cell in cells(SINGLE, _judging(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN))),
+    *((FOREVER, *cell) for cell in cells(FOREVER, _judging(CHANGED_DEFINITION_IS_HANDED_OUT_NEW))),
+    *((FOREVER, *cell) for cell in cells(FOREVER, _judging(REMOVED_TOOL_DISAPPEARS))),
+    *((FOREVER, *cell) for cell in cells(FOREVER, _judging(FAILED_REFETCH_EMPTIES_NOTHING))),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS))),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE))),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
