@@ -11,11 +11,13 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract import Claims, Verdict, Wrapper, adapter
+from pytest_mcp_conformance.contract.caching import FAILED_REFETCH_EMPTIES_NOTHING
 from pytest_mcp_conformance.contract.calls import (
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
     FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
     PROGRESS_REACHES_ITS_OWN_CALL,
 )
+from pytest_mcp_conformance.contract.checks import CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER
 from pytest_mcp_conformance.contract.connections import (
     CONCURRENT_FIRST_USE_IS_ONE_DIAL,
     CONNECTION_IN_USE_STAYS_OPEN,
@@ -27,7 +29,11 @@ from pytest_mcp_conformance.contract.tenants import (
     PROXY_SENDS_ITS_OWN_CREDENTIAL,
     REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN,
 )
-from pytest_mcp_conformance.contract.tools import ORDER_IS_KEPT_AND_NAMES_COME_ONCE
+from pytest_mcp_conformance.contract.tools import (
+    CHANGED_DEFINITION_IS_HANDED_OUT_NEW,
+    ORDER_IS_KEPT_AND_NAMES_COME_ONCE,
+    REMOVED_TOOL_DISAPPEARS,
+)
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
@@ -37,6 +43,7 @@ from tests.wrong._proxying import Proxies
 from tests.wrong._wrong import breaks
 from tests.wrong.closing import Pooling
 from tests.wrong.credentials import Renews
+from tests.wrong.lifetimes import LivesForEver
 from tests.wrong.pagination import FirstPageOnly
 
 
@@ -70,8 +77,8 @@ class ListensToEachCall(Client):
         return await super().call_tool(tool, arguments, meta=meta, on_progress=hears)
 
 
-class SendsOneCallAtATime(Client):
-    """The next call waits for the answer to the one before it."""
+class SendsOneRequestAtATime(Client):
+    """The next call or listing waits for the answer to the one before it."""
 
     def enter(self):
         self.turn = asyncio.Lock()
@@ -79,6 +86,10 @@ class SendsOneCallAtATime(Client):
     async def call_tool(self, *given, **more):
         async with self.turn:
             return await super().call_tool(*given, **more)
+
+    async def list_tools(self):
+        async with self.turn:
+            return await super().list_tools()
 
 
 class LooksForOAuth(ByHttp):
@@ -107,10 +118,21 @@ POOLING = breaks(CONNECTION_IN_USE_STAYS_OPEN, pools_connections=True)(Pooling).
 
 REFUSING = breaks(HEADERS_RIDE_ON_ALL_TRAFFIC)(RefusesHeadersForOneCall).adapter
 SINGLE = breaks(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN)(ServesOneUser).adapter
-SERIAL = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(SendsOneCallAtATime).adapter
+SERIAL = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(SendsOneRequestAtATime).adapter
 LISTENING = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(ListensToEachCall).adapter
 PROBING = breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)(LooksForOAuth).adapter
+FOREVER = LivesForEver.adapter
+"""Breaks the rules about lifetimes, and those alone."""
+
 NAMELESS = breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(HasNoCredential).adapter
+
+OUT_TOGETHER = (
+    CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER,
+    EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
+    FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
+    PROGRESS_REACHES_ITS_OWN_CALL,
+)
+"""What is about several requests that are out at the same time."""
 
 AREAS = frozenset({"CALL", "CONN", "TEN"})
 
@@ -125,7 +147,14 @@ PLAYED = [
     *((POOLING, *cell) for cell in cells(POOLING, _judging(CONNECTION_IN_USE_STAYS_OPEN))),
     *((REFUSING, *cell) for cell in cells(REFUSING, _judging(HEADERS_RIDE_ON_ALL_TRAFFIC))),
     *((SINGLE, *cell) for cell in cells(SINGLE, _judging(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN))),
+    *((FOREVER, *cell) for cell in cells(FOREVER, _judging(CHANGED_DEFINITION_IS_HANDED_OUT_NEW))),
+    *((FOREVER, *cell) for cell in cells(FOREVER, _judging(REMOVED_TOOL_DISAPPEARS))),
+    *((FOREVER, *cell) for cell in cells(FOREVER, _judging(FAILED_REFETCH_EMPTIES_NOTHING))),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS))),
+    *(
+        (SERIAL, *cell)
+        for cell in cells(SERIAL, _judging(CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER))
+    ),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE))),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
