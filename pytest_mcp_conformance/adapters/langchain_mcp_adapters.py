@@ -44,15 +44,11 @@ async def adapter_(dial: Dial, settings: dict[str, Any]) -> AsyncIterator[Wrappe
     how: Any = {"callbacks": Callbacks(on_logging_message=hears), "tool_interceptors": [ours.add_headers]}
     client = MultiServerMCPClient({"server": connection}, **how)
 
-    async def read_resource(uri: str) -> Any:
-        return await client.get_resources("server", uris=uri)
-
     async def set_principal(renewed: Dial) -> None:
         client.connections["server"]["headers"] = renewed.headers
 
     yield Wrapper(
         **ours.tool_verbs(client.get_tools, None, connection=connection, **how),
-        set_principal=set_principal,
-        read_resource=read_resource,
+        set_principal=None if dial.transport == "stdio" else set_principal,  # headers are of HTTP
         received=lambda: logged,
     )
