@@ -32,6 +32,7 @@ _LONGEST_CHAIN = 1_000  # awaitables of C or of users may point at each other in
 
 _CONDITION_WAIT = threading.Condition.wait.__code__
 _POOL_WORKER = concurrent.futures.thread._worker.__code__
+_RUN_ONCE = asyncio.BaseEventLoop._run_once.__code__  # type: ignore[attr-defined]  # private, 3.10 to 3.13
 _SELECT = selectors.DefaultSelector.select.__code__
 
 _settling: WeakKeyDictionary[asyncio.AbstractEventLoop, set[object]] = WeakKeyDictionary()
@@ -188,9 +189,10 @@ class Hand(threading.Thread):
 
 
 class Threads:
-    """The threads that were started since this was made.
+    """The threads that were started since this was made, and event loops in older ones.
 
-    Threads of xdist, of pytest-timeout and of earlier tests have nothing to say to a loop made later.
+    Threads of xdist, of pytest-timeout and of earlier tests have nothing to say to a loop made later. But a
+    library may keep one event loop for the whole program: that counts while it is awake.
 
     Attributes:
         pools: Those whose jobs the loop counts itself.
@@ -236,9 +238,12 @@ class Threads:
         for ident, frame in frames.items():
             # A new thread may get the number of a dead one. Those of execnet have a number and no Thread.
             if ident in self._strangers and self._strangers[ident] in (None, threads.get(ident)):
-                continue
-            self._meet(threads.get(ident), ident)
-            wait = _parked_on(frame, within, self.pools, known)
+                if not _runs_a_loop(frame):
+                    continue
+                wait = _asleep(frame, within)  # kept by a library for all, it may be given work at any time
+            else:
+                self._meet(threads.get(ident), ident)
+                wait = _parked_on(frame, within, self.pools, known)
             if wait is None:
                 return None
             waits.append(wait)
@@ -251,6 +256,24 @@ class Threads:
     def _meet(self, thread: threading.Thread | None, ident: int | None) -> None:
         a_hand = isinstance(thread, Hand) or (thread is None and ident in Hand.numbers)
         self.met = self.met or not a_hand
+
+
+def _runs_a_loop(frame: types.FrameType | None) -> bool:
+    while frame is not None and frame.f_code is not _RUN_ONCE:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _asleep(frame: types.FrameType, within: float) -> object:
+    """The frame in which an event loop waits, whatever its files are, or None if it is awake."""
+    if frame.f_code is not _SELECT:
+        return None
+    selector, timeout = frame.f_locals["self"], frame.f_locals["timeout"]
+    waits = timeout is None or timeout < 0 or timeout > within
+    try:
+        return frame if waits and not selectors.DefaultSelector.select(selector, 0) else None
+    except (OSError, ValueError):  # that loop has gone on, and is being closed
+        return None
 
 
 def _parked_on(
@@ -272,14 +295,8 @@ def _parked_on(
             waits = pool._idle_semaphore._value >= len(pool._threads)
         return queue if waits else None
     if frame.f_code is _SELECT:  # an event loop of its own, idle as long as nobody rings its bell
-        selector, timeout = frame.f_locals["self"], frame.f_locals["timeout"]
-        waits = timeout is None or timeout < 0 or timeout > within
-        files = list(selector._fd_to_key.values())  # a copy at one blow, since the thread may wake up
-        waits = waits and all(expected(key, known) for key in files)
-        try:
-            return frame if waits and not selectors.DefaultSelector.select(selector, 0) else None
-        except (OSError, ValueError):  # that loop has gone on, and is being closed
-            return None
+        files = list(frame.f_locals["self"]._fd_to_key.values())  # a copy at one blow: the thread may wake up
+        return _asleep(frame, within) if all(expected(key, known) for key in files) else None
     if frame.f_code.co_name == "_do_waitpid":  # how asyncio waits for a child up to Python 3.11
         child = frame.f_locals.get("expected_pid")
         return frame if any(child in party.children for party in known) else None

@@ -400,6 +400,32 @@ def test_threads_older_than_the_loop_are_not_waited_for(
     lock.release()
 
 
+def test_an_event_loop_older_than_the_loop_is_waited_for_while_it_is_awake(
+    thread: Callable[[Callable[[], object]], object],
+) -> None:
+    kept = asyncio.new_event_loop()  # as a library keeps one for the whole program
+    thread(kept.run_forever)
+
+    async def work() -> int:
+        time.sleep(0.02)  # noqa: ASYNC251  # nobody else is in that loop
+        await asyncio.sleep(0.02)
+        return 1
+
+    async def main() -> float:
+        for _ in range(5):
+            given = asyncio.run_coroutine_threadsafe(work(), kept)
+            assert await asyncio.wait_for(asyncio.wrap_future(given), 1.0) == 1
+        return now()
+
+    assert run(main) == 0.0
+    asleep = VirtualLoop()
+    assert eventually(lambda: not asleep.outside())
+    asleep.close()
+    kept.call_soon_threadsafe(kept.stop)
+    assert eventually(lambda: not kept.is_running())
+    kept.close()
+
+
 def test_a_thread_that_waits_for_others_is_parked_and_once_notified_it_is_not(
     loop: VirtualLoop, thread: Callable[[Callable[[], object]], object]
 ) -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from pytest_mcp_conformance.contract import Verdict
+from pytest_mcp_conformance.contract.calls import (
+    EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
+    FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
+    PROGRESS_REACHES_ITS_OWN_CALL,
+)
 from pytest_mcp_conformance.contract.connections import (
     CONCURRENT_FIRST_USE_IS_ONE_DIAL,
     CONNECTION_IN_USE_STAYS_OPEN,
+    SESSION_HEADERS_RIDE_ON_EVERY_REQUEST,
 )
 from pytest_mcp_conformance.contract.pagination import LIST_HOLDS_ALL_PAGES
 from pytest_mcp_conformance.contract.tenants import (
@@ -46,6 +54,28 @@ class ServesOneUser(Renews):
         await super().set_principal(dial)
 
 
+class ListensToEachCall(Client):
+    """Finds out by itself which era the server speaks, and writes down the progress of every call."""
+
+    def __init__(self, *given, era, **more):
+        super().__init__(*given, era="auto", **more)
+
+    async def call_tool(self, tool, arguments=None, *, meta=None, on_progress=None):
+        hears = on_progress or (lambda *step: None)
+        return await super().call_tool(tool, arguments, meta=meta, on_progress=hears)
+
+
+class SendsOneCallAtATime(Client):
+    """The next call waits for the answer to the one before it."""
+
+    def enter(self):
+        self.turn = asyncio.Lock()
+
+    async def call_tool(self, *given, **more):
+        async with self.turn:
+            return await super().call_tool(*given, **more)
+
+
 class HasNoCredential(Proxies):
     """A proxy that the server behind knows by its address alone."""
 
@@ -61,6 +91,8 @@ POOLING = breaks(CONNECTION_IN_USE_STAYS_OPEN, pools_connections=True)(Pooling).
 
 REFUSING = breaks(HEADERS_RIDE_ON_ALL_TRAFFIC)(RefusesHeadersForOneCall).adapter
 SINGLE = breaks(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN)(ServesOneUser).adapter
+SERIAL = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(SendsOneCallAtATime).adapter
+LISTENING = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(ListensToEachCall).adapter
 NAMELESS = breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(HasNoCredential).adapter
 
 AREAS = frozenset({"CALL", "CONN", "TEN"})
@@ -76,6 +108,11 @@ PLAYED = [
     *((POOLING, *cell) for cell in cells(POOLING, _judging(CONNECTION_IN_USE_STAYS_OPEN))),
     *((REFUSING, *cell) for cell in cells(REFUSING, _judging(HEADERS_RIDE_ON_ALL_TRAFFIC))),
     *((SINGLE, *cell) for cell in cells(SINGLE, _judging(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN))),
+    *((SERIAL, *cell) for cell in cells(SERIAL, _judging(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS))),
+    *((SERIAL, *cell) for cell in cells(SERIAL, _judging(FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE))),
+    *((SERIAL, *cell) for cell in cells(SERIAL, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
+    *((LISTENING, *cell) for cell in cells(LISTENING, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
+    *((LISTENING, *cell) for cell in cells(LISTENING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
     *((NAMELESS, *cell) for cell in cells(NAMELESS, _judging(PROXY_SENDS_ITS_OWN_CREDENTIAL))),
 ]
 
@@ -118,6 +155,8 @@ def test_who_reads_one_page_is_told_so_by_one_rule(given):
         (LAZY, "CONN-12"),
         (POOLING, "CONN-16"),
         (SINGLE, "TEN-6"),
+        (LISTENING, "CALL-12"),
+        (LISTENING, "CONN-21"),
         (NAMELESS, "TEN-10"),
     ],
 )

@@ -14,14 +14,29 @@ from pytest_mcp_conformance.contract import Adapter
 __all__ = ["BUNDLED", "bare_sdks", "bundled", "is_bare_sdk"]
 
 BUNDLED: Mapping[str, str] = {
-    "reference": "pytest-mcp-conformance",
+    "reference": "mcp>=1.24",
     "mcp-session": "mcp",
     "mcp-client": "mcp>=2",
+    "agent-framework-core": "agent-framework-core>=1",
+    "agno": "agno>=3",
+    "autogen-ext": "autogen-ext>=0.7.5",
     "beeai-framework": "beeai-framework[mcp]>=0.1.85",
     "camel-ai": "camel-ai>=0.2.90",
+    "fastmcp": "fastmcp>=2.11",
+    "google-adk": "google-adk>=2",
+    "langchain-mcp-adapters": "langchain-mcp-adapters>=0.2.0",
+    "langchain-mcp-adapters-session": "langchain-mcp-adapters>=0.2.0",
+    "litellm": "litellm>=1.110",
+    "llama-index-tools-mcp": "llama-index-tools-mcp>=0.6",
     "mcp-agent": "mcp-agent>=0.2.6",
+    "mcp-haystack": "mcp-haystack>=0.5",
     "mcp-proxy": "mcp-proxy>=0.11,<1",
+    "mcp-use": "mcp-use>=1.7.0",
+    "mcpadapt": "mcpadapt>=0.1.12",
+    "openai-agents": "openai-agents>=0.20",
+    "pydantic-ai": "pydantic-ai-slim>=2",
     "semantic-kernel": "semantic-kernel>=1.28.1",
+    "strands-agents": "strands-agents>=1.21",
 }
 """The names of all bundled adapters, installed or not, and what each needs installed."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_mcp_conformance.contract import Dial
 
-__all__ = ["OverHttp", "sdk_http", "streams_of"]
+__all__ = ["OverHttp", "child_of", "sdk_http", "streams_of"]
 
 OverHttp = Callable[[str, dict[str, str]], AbstractAsyncContextManager[tuple[Any, Any]]]
 """Opens a (read, write) pair to a URL, with these headers on every request."""
@@ -17,14 +17,28 @@ OverHttp = Callable[[str, dict[str, str]], AbstractAsyncContextManager[tuple[Any
 @asynccontextmanager
 async def sdk_http(url: str, headers: dict[str, str]) -> AsyncIterator[tuple[Any, Any]]:
     """The SDK's own transport over the SDK's own HTTP client."""
-    from mcp.client.streamable_http import streamable_http_client
+    from mcp.client import streamable_http as module
     from mcp.shared._httpx_utils import create_mcp_http_client
 
+    sdk: Any = module  # its names differ by release
+    streamable_http_client = getattr(sdk, "streamable_http_client", None)
+    if streamable_http_client is None:  # before mcp 1.24
+        async with sdk.streamablehttp_client(url, headers) as (read, write, *_):
+            yield read, write
+        return
     async with (
         create_mcp_http_client(headers=headers) as client,
         streamable_http_client(url, http_client=client) as (read, write, *_),
     ):
         yield read, write
+
+
+def child_of(dial: Dial) -> Any:
+    """The command of a stdio server, as the SDK's parameters."""
+    from mcp import StdioServerParameters
+
+    command, *arguments = dial.command
+    return StdioServerParameters(command=command, args=arguments)
 
 
 @asynccontextmanager
@@ -39,10 +53,9 @@ async def streams_of(dial: Dial, over_http: OverHttp = sdk_http) -> AsyncIterato
         async with dial.streams() as pair:
             yield pair
     elif dial.transport == "stdio":
-        from mcp.client.stdio import StdioServerParameters, stdio_client
+        from mcp.client.stdio import stdio_client
 
-        command, *arguments = dial.command
-        async with stdio_client(StdioServerParameters(command=command, args=arguments)) as pair:
+        async with stdio_client(child_of(dial)) as pair:
             yield pair
     else:
         async with over_http(dial.url, dial.headers) as pair:

@@ -7,10 +7,12 @@ import sys
 import click
 
 from pytest_mcp_conformance.cli.check import check
-from pytest_mcp_conformance.cli.contract import matrix, rules
+from pytest_mcp_conformance.cli.contract import kills, rules
 from pytest_mcp_conformance.cli.convert import convert
 from pytest_mcp_conformance.cli.diff import diff
+from pytest_mcp_conformance.cli.matrix import matrix
 from pytest_mcp_conformance.cli.record import record
+from pytest_mcp_conformance.cli.reported import badge, summary
 from pytest_mcp_conformance.cli.show import show
 
 __all__ = ["main"]
@@ -25,5 +27,5 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a letter that the terminal lacks ends no command
 
 
-for command in (check, convert, diff, matrix, record, rules, show):
+for command in (badge, check, convert, diff, kills, matrix, record, rules, show, summary):
     main.add_command(command)

@@ -1,4 +1,4 @@
-"""`rules` and `matrix`: the contract for reading, and what the wrong wrappers prove."""
+"""`rules` and `kills`: the contract for reading, and what the wrong wrappers prove."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.text import Text
 from pytest_mcp_conformance.contract import AREAS, Rule, UsageError, select_rules
 from pytest_mcp_conformance.reports.text import source_of
 
-__all__ = ["described", "matrix", "rules"]
+__all__ = ["described", "kills", "rules"]
 
 
 @click.command()
@@ -36,7 +36,7 @@ def rules(patterns: tuple[str, ...], as_json: bool) -> None:
 
 @click.command()
 @click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
-def matrix(patterns: tuple[str, ...]) -> None:
+def kills(patterns: tuple[str, ...]) -> None:
     """Print, rule by rule, the wrong wrappers that its scenarios catch."""
     if not _wrong_wrappers():
         raise click.ClickException(

@@ -47,6 +47,7 @@ class Judgement:
         inherited: True when the bare SDK breaks the rule in the same scenario too.
         hard: Fails the item whatever the rule's level: something was left behind.
         drawing: The events that prove it, or the last ones, as lanes: lines of text.
+        proof: The numbers of these events in the history of the play.
     """
 
     rule: str
@@ -57,6 +58,7 @@ class Judgement:
     inherited: bool = False
     hard: bool = False
     drawing: tuple[str, ...] = ()
+    proof: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,7 @@ class Played:
                 Judgement(**{**each, "verdict": Verdict(each["verdict"])}),
                 history=tuple(each["history"]),
                 drawing=tuple(each["drawing"]),
+                proof=tuple(each["proof"]),
             )
             for each in data["judgements"]
         )

@@ -8,13 +8,23 @@ import msgspec
 
 from pytest_mcp_conformance.history.entry import Entry, Footer, Header
 
-__all__ = ["LONGEST", "decode_entry", "decode_footer", "decode_header", "encode", "format_of", "schema"]
+__all__ = [
+    "LONGEST",
+    "decode_entries",
+    "decode_entry",
+    "decode_footer",
+    "decode_header",
+    "encode",
+    "format_of",
+    "schema",
+]
 
 LONGEST = 32 * 1024 * 1024
 """Bytes of a line that a reader takes; a writer stays far below."""
 
 _encoder = msgspec.json.Encoder()
 decode_entry = msgspec.json.Decoder(Entry).decode
+decode_entries = msgspec.json.Decoder(Entry).decode_lines
 decode_footer = msgspec.json.Decoder(Footer).decode
 decode_header = msgspec.json.Decoder(Header).decode
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
@@ -11,6 +12,7 @@ import msgspec
 
 from pytest_mcp_conformance.history.codec import (
     LONGEST,
+    decode_entries,
     decode_entry,
     decode_footer,
     decode_header,
@@ -23,6 +25,7 @@ __all__ = ["History"]
 
 _WRONG = (msgspec.MsgspecError, RecursionError)
 _TAIL = 4096
+_BLOCK = 16 * 1024  # small enough to stay in a cache
 _AGAIN = "record it again"
 _NO_HISTORY = "name a file that was recorded with --mcp-history"
 
@@ -81,24 +84,18 @@ class History:
         Raises:
             HistoryError: A line is cut, too long, out of order, repeated, no event, or after the end.
         """
-        name = str(self.path)
         with _opened(self.path) as file:
+            name, lines = str(self.path), 1
             _line_of(file, name, 1, self._longest)
-            expected = number = 1
-            while line := _line_of(file, name, number + 1, self._longest):
-                number += 1
-                try:
-                    entry = decode_entry(line)
-                except _WRONG as wrong:
-                    footer = _footer_of(line)
-                    if footer is None:
-                        raise _no_event(name, number, line, wrong) from None
-                    _look_at_the_end(file, name, number, footer, expected - 1)
-                    return
-                if entry.n != expected:
-                    raise _out_of_order(name, number, entry.n, expected)
-                expected += 1
-                yield entry
+            while block := _block_of(file, name, lines + 1, self._longest):
+                entries = _entries_of(block, lines)
+                if entries is None:
+                    ended = yield from _one_by_one(block, file, name, lines)
+                    if ended:
+                        return
+                else:
+                    yield from entries
+                lines += block.count(b"\n")
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -113,18 +110,62 @@ def _unreadable(path: Path, error: OSError | ValueError) -> HistoryError:
     return NotAHistory(str(path), 0, f"cannot be read: {why}", _NO_HISTORY)
 
 
-def _line_of(file: BinaryIO, name: str, number: int, longest: int) -> bytes:
-    """The next line; empty at the end of the file."""
+def _line_of(file: BinaryIO, name: str, number: int, longest: int, begun: int = 0) -> bytes:
+    """The next line, of which so many bytes have been read; empty at the end of the file."""
     try:
-        line = file.readline(longest + 1)
+        line = file.readline(longest - begun + 1)
     except OSError as error:
         raise NotAHistory(name, number, f"cannot be read: {error.strerror or error}", _NO_HISTORY) from None
-    if len(line) > longest:
+    if begun + len(line) > longest:
         wrong = f"longer than {longest} bytes"
         if number == 1:
             raise NotAHistory(name, number, f"no history begins like this, the line is {wrong}", _NO_HISTORY)
         raise BrokenHistory(name, number, f"the line is {wrong}", "no recorder writes such a line: " + _AGAIN)
     return line
+
+
+def _block_of(file: BinaryIO, name: str, number: int, longest: int) -> bytes:
+    """The next lines, which begin with this number; empty at the end of the file."""
+    try:
+        block = file.read(min(_BLOCK, longest))
+    except OSError as error:
+        raise _unreadable(Path(name), error) from None
+    if not block or block.endswith(b"\n"):
+        return block
+    begun = len(block) - 1 - block.rfind(b"\n")
+    rest = _line_of(file, name, number + block.count(b"\n"), longest, begun)
+    return block + rest
+
+
+def _entries_of(block: bytes, lines: int) -> list[Entry] | None:
+    """The entries of some lines that follow so many others; None where one is not the event that is due."""
+    try:
+        entries = decode_entries(block)
+    except _WRONG:
+        return None
+    if len(entries) != block.count(b"\n"):
+        return None
+    good = all(entry.n == n for n, entry in enumerate(entries, lines))
+    return entries if good else None
+
+
+def _one_by_one(block: bytes, file: BinaryIO, name: str, lines: int) -> Generator[Entry, None, bool]:
+    """The entries of some lines, of which one is no event or not the one that is due; True at the footer."""
+    rest = BytesIO(block)
+    for expected, line in enumerate(rest, lines):
+        number = expected + 1
+        try:
+            entry = decode_entry(line)
+        except _WRONG as wrong:
+            footer = _footer_of(line)
+            if footer is None:
+                raise _no_event(name, number, line, wrong) from None
+            _look_at_the_end(rest.read(1) or file.read(1), name, number, footer, expected - 1)
+            return True
+        if entry.n != expected:
+            raise _out_of_order(name, number, entry.n, expected)
+        yield entry
+    return False
 
 
 def _header_of(line: bytes, name: str) -> Header:
@@ -186,10 +227,10 @@ def _out_of_order(name: str, number: int, found: int, expected: int) -> HistoryE
     return BrokenHistory(name, number, wrong, "events are numbered in the order of the lines: " + _AGAIN)
 
 
-def _look_at_the_end(file: BinaryIO, name: str, number: int, footer: Footer, events: int) -> None:
+def _look_at_the_end(more: bytes, name: str, number: int, footer: Footer, events: int) -> None:
     if footer.events != events:
         wrong = f"the footer counts {footer.events} events, and there are {events}"
         raise BrokenHistory(name, number, wrong, "lines are missing or were added: " + _AGAIN)
-    if file.read(1):
+    if more:
         wrong = "there is more after the footer"
         raise BrokenHistory(name, number + 1, wrong, "one file holds one history: take the rest off")

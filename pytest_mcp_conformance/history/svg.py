@@ -14,9 +14,9 @@ from pytest_mcp_conformance.history.lanes import time_of
 from pytest_mcp_conformance.history.plain import cells, word
 from pytest_mcp_conformance.history.words import Words, lane_of
 
-__all__ = ["drawn"]
+__all__ = ["STYLE", "drawn"]
 
-_STYLE = (
+STYLE = (
     ".mcp-lanes{color:inherit;font:12px ui-monospace,monospace}"
     ".mcp-lanes text{fill:currentColor}"
     ".mcp-lanes .lane{stroke:currentColor;stroke-opacity:.3}"
@@ -28,6 +28,8 @@ _STYLE = (
     "@media(prefers-color-scheme:dark){:root.mcp-lanes{background:#0d1117;color:#e6edf3}"
     ".mcp-lanes .fault{fill:#ff7b72}}"
 )
+"""How pictures look; a page that holds many says it once."""
+
 _WIDE = 880
 _FIRST, _LAST = 130, 780
 _ROW, _TOP = 36, 66
@@ -39,7 +41,15 @@ _TO_WRAPPER = frozenset({"answered", "failed", "requested", "noticed"})
 Lane = tuple[int, int, str]
 
 
-def drawn(entries: Sequence[Entry], *, title: str, told: str, fault: bool = True) -> str:
+def drawn(
+    entries: Sequence[Entry],
+    *,
+    title: str,
+    told: str,
+    fault: bool = True,
+    times: bool = True,
+    style: str = STYLE,
+) -> str:
     """The picture of some entries.
 
     Args:
@@ -47,6 +57,8 @@ def drawn(entries: Sequence[Entry], *, title: str, told: str, fault: bool = True
         title: What stands above it, clean.
         told: The same in a sentence, clean; whoever cannot see the picture is told this.
         fault: Whether the last entry is where the fault shows.
+        times: Whether it says when each happened.
+        style: Its style sheet; empty where the page around it has it.
     """
     places = _places(entries)
     words = Words()
@@ -54,7 +66,8 @@ def drawn(entries: Sequence[Entry], *, title: str, told: str, fault: bool = True
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="mcp-lanes" role="img" '
         f'viewBox="0 0 {_WIDE} {high}" width="{_WIDE}" height="{high}">',
-        f"<title>{escape(title)}</title><desc>{escape(told)}</desc><style>{_STYLE}</style>",
+        f"<title>{escape(title)}</title><desc>{escape(told)}</desc>",
+        f"<style>{style}</style>" if style else "",
         _text(8, 20, title, _WIDE - 16),
     ]
     between = (_LAST - _FIRST) / max(len(places) - 1, 1)
@@ -63,7 +76,7 @@ def drawn(entries: Sequence[Entry], *, title: str, told: str, fault: bool = True
         parts.append(_text(x, _TOP - 20, name, int(between) - 8, more=' text-anchor="middle" class="quiet"'))
     for at, entry in enumerate(entries, 1):
         wrong = fault and at == len(entries)
-        parts += _row(entry, _TOP + _ROW * at, places, words(entry), wrong=wrong)
+        parts += _row(entry, _TOP + _ROW * at, places, words(entry), wrong=wrong, times=times)
     return "".join([*parts, "</svg>"])
 
 
@@ -88,12 +101,12 @@ def _lane(entry: Entry) -> Lane:
     return kind, number, f"{name}{f' {number}' if number > 1 else ''}{who}"
 
 
-def _row(entry: Entry, y: int, places: dict[Lane, int], said: str, *, wrong: bool) -> list[str]:
+def _row(entry: Entry, y: int, places: dict[Lane, int], said: str, *, wrong: bool, times: bool) -> list[str]:
     x = places[_lane(entry)]
     shade = ' class="fault"' if wrong else ""
     parts = [
         _text(8, y + 4, f"#{entry.n}", 48, more=' class="quiet"'),
-        _text(56, y + 4, time_of(entry.at), 64, more=' class="quiet"'),
+        _text(56, y + 4, time_of(entry.at), 64, more=' class="quiet"') if times else "",
         f'<circle cx="{x}" cy="{y}" r="4"{shade}/>',
     ]
     if not entry.who and entry.kind in _TO_SERVER | _TO_WRAPPER:  # short: whose verb it was is not known

@@ -186,6 +186,11 @@ class Conformance:
         """Tell a worker which wrappers are not to be played again."""
         node.workerinput["mcp_dead"] = self._crashes.dead
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
+        """Learn the order of the items; every worker has the same."""
+        self.results.in_the_order_of(ids)
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write what was asked for, and look at the known gaps."""

@@ -16,6 +16,11 @@ class Results:
 
     def __init__(self) -> None:
         self._entries: dict[str, Entry] = {}
+        self._places: dict[str, int] = {}
+
+    def in_the_order_of(self, nodeids: Iterable[str]) -> None:
+        """Say which items there are: where several processes play, what arrives first need not be first."""
+        self._places = {nodeid: place for place, nodeid in enumerate(nodeids)}
 
     def add(self, nodeid: str, data: dict[str, Any]) -> Played:
         """Take in what a test report carried."""
@@ -26,9 +31,9 @@ class Results:
 
     @property
     def entries(self) -> Iterable[Entry]:
-        """All entries, in the order of their first arrival."""
-        return self._entries.values()
+        """All entries: in the order of the items where that was told, else in that of their first arrival."""
+        return sorted(self._entries.values(), key=lambda entry: self._places.get(entry.nodeid, -1))
 
     def verdicts(self) -> tuple[WrapperVerdicts, ...]:
         """The verdicts so far."""
-        return verdicts_of(self._entries.values())
+        return verdicts_of(self.entries)

@@ -80,6 +80,7 @@ def _wrapper(verdicts: WrapperVerdicts) -> dict[str, Any]:
         ],
         "counts": verdicts.counts,
         "rules": {name: _rule(each) for name, each in verdicts.rules.items()},
+        "trouble": [{"item": item, "detail": plain(trouble)} for item, trouble in verdicts.trouble],
     }
 
 
@@ -92,5 +93,6 @@ def _rule(verdict: RuleVerdict) -> dict[str, Any]:
         "items": list(verdict.items),
         "clock": plain(verdict.clock),
         "detail": plain(verdict.detail),
+        "proof": list(verdict.proof),
         "replay": "",
     }

@@ -51,6 +51,7 @@ class RuleVerdict:
         clock: By which clock they were played: `virtual` where all of them were, and else that of the first
             that was not.
         detail: What the first of them saw.
+        proof: The numbers of the events that show it, in the history of the first of them.
         inherited: True when the bare SDK breaks the rule in every one of them.
         eras: The eras of those items.
         kept_eras: The eras of the items that found the rule kept.
@@ -63,6 +64,7 @@ class RuleVerdict:
     items: tuple[str, ...]
     clock: str
     detail: str
+    proof: tuple[int, ...]
     inherited: bool
     eras: frozenset[str]
     kept_eras: frozenset[str]
@@ -137,6 +139,7 @@ def _of_rule(rule: Rule, judged: list[tuple[Entry, Judgement]]) -> RuleVerdict:
         tuple(entry.nodeid for entry, _ in deciding),
         _clock(entry.played.clock for entry, _ in deciding),
         next((judgement.detail for _, judgement in deciding if judgement.detail), ""),
+        deciding[0][1].proof,
         verdict in (Verdict.BROKEN, Verdict.KNOWN_GAP)
         and all(judgement.inherited for _, judgement in deciding),
         eras,

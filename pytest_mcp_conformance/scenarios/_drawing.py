@@ -18,6 +18,8 @@ __all__ = ["drawn"]
 MOST = 8
 """How many events are drawn where none of them is known to prove the fault."""
 
+_Drawing = tuple[tuple[str, ...], tuple[int, ...]]
+
 
 def drawn(
     judgements: Iterable[Judgement], history: Recorder, adapter: Adapter, era: str
@@ -49,22 +51,25 @@ def _drawn(
     condenser = Condenser(digests)
     entries = [condenser.entry(event) for event in history]
     header = Header(FORMAT, digests.name, era=era, claims=adapter.claims.stated())  # type: ignore[arg-type]
-    proofs: dict[str, tuple[str, ...]] = {}
+    proofs: dict[str, _Drawing] = {}
     for finding in check(entries, header):
         if finding.kind == "fault" and finding.rule not in proofs:
-            proofs[finding.rule] = tuple(explain(finding, entries).text.splitlines())
+            proofs[finding.rule] = tuple(explain(finding, entries).text.splitlines()), finding.proof
     telling = {event.n for event in history if tells(event)}
     told = [entry for entry in entries if entry.n in telling]
     return tuple(
-        replace(each, drawing=proofs.get(each.rule) or _last(each, told))
-        if each.verdict is Verdict.BROKEN
-        else each
+        _with(each, proofs.get(each.rule) or _last(each, told)) if each.verdict is Verdict.BROKEN else each
         for each in judgements
     )
 
 
-def _last(judgement: Judgement, told: list[Entry]) -> tuple[str, ...]:
+def _with(judgement: Judgement, drawing: _Drawing) -> Judgement:
+    lines, numbers = drawing
+    return replace(judgement, drawing=lines, proof=numbers)
+
+
+def _last(judgement: Judgement, told: list[Entry]) -> _Drawing:
     """Those before the verdict fell: its own history ends there."""
     end = re.match(r"#(\d+) ", judgement.history[-1]) if judgement.history else None
     last = [entry for entry in told if end is None or entry.n <= int(end[1])][-MOST:]
-    return (head(), *lanes(last, gaps=True)) if last else ()
+    return ((head(), *lanes(last, gaps=True)) if last else ()), tuple(entry.n for entry in last)

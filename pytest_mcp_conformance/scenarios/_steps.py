@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
@@ -12,11 +13,12 @@ from pytest_mcp_conformance.contract import Tool
 from pytest_mcp_conformance.contract._tool import tools_of
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
-from pytest_mcp_conformance.scenarios._judge import NotClaimed, VerbFailed
+from pytest_mcp_conformance.scenarios._judge import NotClaimed, VerbFailed, reached
 from pytest_mcp_conformance.scenarios._verbs import Pending
-from pytest_mcp_conformance.server import Gate, Held, ScriptedServer
+from pytest_mcp_conformance.server import Gate, Held, NotReached, ScriptedServer
 
 __all__ = [
+    "ONE_BY_ONE",
     "SAYS_CLOSED",
     "FirstListing",
     "all_names",
@@ -27,12 +29,19 @@ __all__ = [
     "elapsed",
     "first_listing",
     "give_up",
+    "out_together",
     "says_changed",
 ]
 
 
 MOST_PAGES = 100
 """No scenario that asks for pages one by one has as many."""
+
+SOON = 10.0
+"""Seconds in which calls that are made at once have arrived at the server."""
+
+ONE_BY_ONE = "sends one call at a time"
+"""Why calls that are out together are left out."""
 
 SAYS_CLOSED = re.compile(
     r"clos|lost|terminat|disconnect|broken|not connected|eof|end of|reset|dead|gone|hung up|dropped|shut",
@@ -86,6 +95,25 @@ async def arrives_or_ends(gate: Gate, verb: Pending[Any]) -> bool:
             waiting.cancel()
             await asyncio.wait({waiting})
     return bool(gate.held)
+
+
+async def out_together(gate: Gate, calls: Sequence[Pending[Any]]) -> bool:
+    """Wait until all these calls are held at `gate`.
+
+    False where the wrapper sends one only when the one before it is answered; then all have been let go.
+
+    Raises:
+        NotReached: They are not all sent, even so.
+    """
+    with suppress(NotReached):
+        await gate.arrived(len(calls), deadline=SOON)
+        return True
+    gate.open()
+    gate.release_all()
+    for call in calls:
+        await call.ended()
+    reached(all(call.done and call.error is None for call in calls), "not all calls were sent")
+    return False
 
 
 async def says_changed(

@@ -19,7 +19,14 @@ from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
-from pytest_mcp_conformance.scenarios._steps import arrives_or_ends, cannot_give_up, elapsed, give_up
+from pytest_mcp_conformance.scenarios._steps import (
+    ONE_BY_ONE,
+    arrives_or_ends,
+    cannot_give_up,
+    elapsed,
+    give_up,
+    out_together,
+)
 from pytest_mcp_conformance.server import DEADLINE, FAULTS, V1, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
 
@@ -143,7 +150,9 @@ async def equal_calls_at_once(server: ScriptedServer, connect: Connect, order: s
         await wrapper.list_tools()
         with server.holding("tools/call") as gate:
             calls = [wrapper.start_call("a", nonce) for nonce in nonces]
-            await gate.arrived(5)
+            if not await out_together(gate, calls):
+                leave_out(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS, ONE_BY_ONE)
+                return
             gate.release_all({"reverse": (5, 4, 3, 2, 1), "shuffled": (3, 5, 1, 4, 2)}[order])
         with check(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS):
             for nonce, call in zip(nonces, calls, strict=True):
@@ -185,7 +194,9 @@ async def siblings_of_a_failed_call(server: ScriptedServer, connect: Connect) ->
         before = wrapper.connections
         with server.holding("tools/call") as gate:
             calls = [wrapper.start_call("a", nonce) for nonce in ("n1", "n2", "n3")]
-            await gate.arrived(3)
+            if not await out_together(gate, calls):
+                leave_out(FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE, ONE_BY_ONE)
+                return
             if wrapper.is_async("call_tool"):
                 await calls[0].cancel()
             gate.call("n2").fail(-32603, "the tool broke")

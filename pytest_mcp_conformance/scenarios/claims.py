@@ -173,8 +173,9 @@ async def listings_at_once(server: ScriptedServer, connect: Connect) -> Seen:
             listings = [wrapper.start_listing() for _ in range(3)]
             await server.settle()
             found = len(gate.held)
-        for listing in listings:
-            await listing.ended()
+        failed = sum([not await listing.ended() or listing.error is not None for listing in listings])
+    if failed:
+        return False, f"{failed} of three list_tools at once failed"
     return found == 1, f"{found} tools/list for three list_tools at once"
 
 

@@ -90,9 +90,10 @@ async def listing_in_flight_discarded_after_invalidation(server: ScriptedServer,
         await wrapper.list_tools()
         kept = wrapper.handle("z")
         server.has_tools("doomed")
-        await says_changed(server, wrapper, connect)
         with server.holding("tools/list") as gate:
-            listing = wrapper.start_listing()
+            await says_changed(server, wrapper, connect)
+            await wrapper.react()
+            listing = wrapper.start_listing()  # of its own, or served while one is out that the notice began
             late = await gate.arrived()
             server.has_tools(Z, "new")
             server.answers("z", "wrong")
@@ -103,6 +104,7 @@ async def listing_in_flight_discarded_after_invalidation(server: ScriptedServer,
             await server.settle()
         await listing.ended()
         outcome = await call.result()
+        await wrapper.react()
         with judged(connect, OVERTAKEN_LISTING_IS_DISCARDED):
             assert await wrapper.names() == ["z", "new"], "served from a listing that began before the change"
         with judged(connect, VANISHED_TOOL_IS_NEVER_UNCHECKED):

@@ -64,6 +64,10 @@ async def session_that_the_server_forgot(server: ScriptedServer, connect: Connec
         reached(server.ledger.calls("n2") or traffic.calls("n2"), "the second call was not sent")
 
 
+OPENS = ("initialize", "server/discover")
+"""What is sent before there is a session: the handshake, and the question whether it is needed."""
+
+
 @scenario(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST, variants=("once", "twice"), ways=HTTP)
 async def headers_of_a_session(server: ScriptedServer, connect: Connect, how: str) -> None:
     """A session from initialize to DELETE, with a listing, a call and a change of tools.
@@ -91,7 +95,7 @@ async def headers_of_a_session(server: ScriptedServer, connect: Connect, how: st
         await server.notify_list_changed()
     await wrapper.close()
     reached(versions, "no session was begun")
-    later = [each for each in traffic.requests() if each.asks != "initialize"]
+    later = [each for each in traffic.requests() if each.asks not in OPENS]
     reached(later, "nothing followed the handshake")
     with check(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST):
         for each in later:

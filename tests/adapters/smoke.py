@@ -80,6 +80,16 @@ async def way_out_of_the_cache(server, connect, verb):
         assert await wrapper.names() == ["a", "new"]
 
 
+async def reconnect(server, connect):
+    server.has_tools(*V1)
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        before = wrapper.connections
+        await wrapper.verb("reconnect")
+        assert (await wrapper.call("old", "n1")).ok
+        assert wrapper.connections > before
+
+
 async def kept_list(server, connect):
     if not connect.claims.makes("caches_listings"):
         raise NotClaimed("caches_listings")
@@ -89,7 +99,8 @@ async def kept_list(server, connect):
         await wrapper.list_tools()
         mark = server.ledger.mark
         assert await wrapper.names() == ["a", "old"]
-        assert not server.ledger.listings(since=mark)
+        # a cache by the lifetime of a list has nothing to go by in the handshake era
+        assert server.era == "handshake" or not server.ledger.listings(since=mark)
 
 
 async def notice(server, connect):
@@ -107,7 +118,11 @@ async def notice(server, connect):
 async def call_with(server, connect):
     server.has_tools(*V1)
     async with connect(server) as wrapper:
+        if not wrapper.has("call_with"):
+            raise NotClaimed("call_with")
         await wrapper.list_tools()
+        if not wrapper.has("call_with"):
+            raise NotClaimed("call_with")
         outcome = await wrapper.start_call_with("old", "n1", {"com.example/trace": 1}, None).result()
         assert outcome.ok, outcome
         [sent] = server.ledger.calls("n1")
@@ -155,7 +170,7 @@ async def set_principal(server, connect):
         assert await wrapper.names() == ["a", "old"]
 
 
-VERBS = (close, call_with, list_page, bind, read_resource, set_principal)
+VERBS = (close, reconnect, call_with, list_page, bind, read_resource, set_principal)
 PLAYS = {
     **{
         each.__name__: each
@@ -169,25 +184,36 @@ PLAYS = {
             *VERBS,
         )
     },
-    **{verb: partial(way_out_of_the_cache, verb=verb) for verb in ("refresh", "invalidate", "reconnect")},
+    **{verb: partial(way_out_of_the_cache, verb=verb) for verb in ("refresh", "invalidate")},
 }
 
 
-def smoke(name):
+def smoke(name, faults=(), leave_out=()):
     """Parametrize a test with the plays of one bundled adapter, over each era and way in that it takes.
 
     The file is skipped where the package, or a release that the adapter works with, is not installed.
+
+    Args:
+        name: The adapter's.
+        faults: Plays that come out otherwise, each with the reason: a fault of the wrapper's own.
+        leave_out: Ways in that are not played.
     """
+    known = dict(faults)
     if name not in bundled():
         pytest.skip(f"nothing is installed that the adapter {name} could drive", allow_module_level=True)
     adapter = bundled()[name]
     return pytest.mark.parametrize(
         "play",
         [
-            pytest.param(partial(_play, adapter, play, era, way), id=f"{name_of_play}-{era}-{way}")
+            pytest.param(
+                partial(_play, adapter, play, era, way),
+                id=f"{name_of_play}-{era}-{way}",
+                marks=[pytest.mark.xfail(reason=known[name_of_play])] if name_of_play in known else [],
+            )
             for name_of_play, play in PLAYS.items()
             for era in adapter.claims.eras or ERAS
             for way in ways_of(adapter)
+            if way not in leave_out
         ],
     )
 
@@ -206,4 +232,4 @@ def _play(adapter, play, era, way):
     if missing:
         pytest.skip(f"not claimed: {missing[0]}")
     assert not run.failed, run.failed
-    assert not [*run.trouble, *run.left]
+    assert not run.trouble, run.trouble

@@ -26,6 +26,7 @@ from pytest_mcp_conformance.history import (
     NotAHistory,
     Recorder,
     UnknownFormat,
+    reading,
 )
 from pytest_mcp_conformance.history.codec import encode
 from tests.history.plays import written
@@ -288,6 +289,25 @@ def test_a_line_that_is_too_long_is_not_taken_in(path):
         History.load(path, longest=1000)
 
 
+@pytest.mark.parametrize("name", [*BROKEN, "whole"])
+def test_it_is_the_same_wherever_a_block_ends(path, name, monkeypatch):
+    def told():
+        seen = []
+        try:
+            for entry in History.load(path):
+                seen.append(entry)  # noqa: PERF402  # what came before an error counts
+        except HistoryError as error:
+            return [*seen, str(error)]
+        return seen
+
+    lines, *_ = BROKEN.get(name, ([*LINE, encode(Footer(5))],))
+    path.write_bytes(FIRST + b"".join(lines))
+    once = told()
+    for size in range(1, 400, 23):
+        monkeypatch.setattr(reading, "_BLOCK", size)
+        assert told() == once, size
+
+
 def test_memory_does_not_grow_with_the_file(path):
     with path.open("wb") as file:
         file.write(FIRST)
@@ -335,10 +355,10 @@ def test_lines_in_any_other_order_are_an_error(path, order, cut):
 
 
 def _read_or_told(path):
-    for reading in (read, lambda path: History.load(path).unfinished):
+    for look in (read, lambda path: History.load(path).unfinished):
         told = ""
         try:
-            reading(path)
+            look(path)
         except HistoryError as error:
             told = str(error)
         assert told == "" or told.isprintable()

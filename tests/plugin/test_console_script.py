@@ -1,4 +1,4 @@
-"""`mcp-conformance rules` and `matrix`: the contract, for readers and for programs."""
+"""`mcp-conformance rules` and `kills`: the contract, for readers and for programs."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def test_wrong_wrappers_are_listed_where_they_were_recorded(invoke, monkeypatch)
     monkeypatch.setattr(contract, "_wrong_wrappers", lambda: {"CCH-13": ["keeps_the_late_answer"]})
     (rule,) = json.loads(invoke("rules", "--json", "CCH-13").output)["rules"]
     assert rule["wrong_wrappers"] == ["keeps_the_late_answer"]
-    output = invoke("matrix", "CCH").output
+    output = invoke("kills", "CCH").output
     assert "keeps_the_late_answer" in output
     assert "CALL-1" not in output
 
 
-def test_a_matrix_that_was_not_recorded_is_told_as_that(invoke, monkeypatch):
+def test_a_kill_matrix_that_was_not_recorded_is_told_as_that(invoke, monkeypatch):
     monkeypatch.setattr(contract, "_wrong_wrappers", dict)
-    result = invoke("matrix")
+    result = invoke("kills")
     assert result.exit_code == 1
     assert "no record" in result.output

@@ -80,12 +80,14 @@ def test_the_file_has_the_form_that_is_promised(adapter, report):
                         "items": ["mcp-conformance::one_request_a_call[acme-memory-modern]"],
                         "clock": "virtual",
                         "detail": "assert ['old'] == ['new']",
+                        "proof": [],
                         "replay": "",
                     },
                     "TOOL-2": kept(
                         "SHOULD", "2026-07-28 server/tools#tool-names", "weak_promise[acme-memory-handshake]"
                     ),
                 },
+                "trouble": [],
             }
         ],
         "complete": True,
@@ -101,6 +103,7 @@ def kept(level: str, source: str, *items: str) -> dict[str, object]:
         "items": [f"mcp-conformance::{item}" for item in items],
         "clock": "virtual",
         "detail": "",
+        "proof": [],
         "replay": "",
     }
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from pytest_mcp_conformance.history.entry import Entry
 from pytest_mcp_conformance.history.finding import Finding
 from pytest_mcp_conformance.history.model.lines import Line
 from pytest_mcp_conformance.history.model.places import Holder
 from pytest_mcp_conformance.history.model.promises import Promises
+from pytest_mcp_conformance.history.model.recent import Recent
+from pytest_mcp_conformance.history.model.request import Request
 
 __all__ = ["Calls", "Sent"]
 
@@ -19,11 +23,10 @@ HEADERS_WERE_WRONG = -32020
 Key = tuple[str, str, str, str]
 
 
-class Sent:
+class Sent(Request, eq=False):
     """One `tools/call` on the wire.
 
     Attributes:
-        n: The number of its request.
         key: What is called, of whom, by whom, with what.
         line: The connection.
         answered: The number of its answer, or of its end without one; 0 while it is out.
@@ -35,35 +38,29 @@ class Sent:
         lost: Whether no answer can come any more.
     """
 
-    __slots__ = ("answered", "at", "excuses", "key", "line", "lost", "n", "ok", "read", "result")
-
-    def __init__(self, n: int, key: Key, line: Line) -> None:
-        self.n = n
-        self.key = key
-        self.line = line
-        self.answered = 0
-        self.at = 0.0
-        self.read = 0
-        self.result = ""
-        self.ok: bool | None = None
-        self.excuses = self.lost = False
+    key: Key
+    line: Line
+    answered: int = 0
+    at: float = 0.0
+    read: int = 0
+    result: str = ""
+    ok: bool | None = None
+    excuses: bool = False
+    lost: bool = False
 
 
-class _Op:
+class _Op(msgspec.Struct, eq=False):
     """One call of a user that is under way."""
 
-    __slots__ = ("at", "disturbed", "holder", "key", "n", "sent", "sent_before", "shown", "unpromised")
-
-    def __init__(self, entry: Entry, key: Key, holder: Holder, sent_before: int) -> None:
-        self.n = entry.n
-        self.at = entry.at
-        self.key = key
-        self.holder = holder
-        self.shown = entry.shown
-        self.unpromised = entry.shown > 0 and holder.shows_no_output_of(entry.tool, entry.shown)
-        self.sent: list[Sent] = []
-        self.sent_before = sent_before
-        self.disturbed = False
+    n: int
+    at: float
+    key: Key
+    holder: Holder
+    shown: int
+    unpromised: bool
+    sent_before: int
+    sent: list[Sent] = []
+    disturbed: bool = False
 
 
 class Calls:
@@ -80,7 +77,7 @@ class Calls:
         self._ops: dict[int, _Op] = {}
         self._by_key: dict[Key, list[_Op]] = {}
         self._loose: set[Key] = set()
-        self._recent: dict[str, Sent] = {}
+        self._recent: Recent[str, Sent] = Recent(MOST_RESULTS)
         self._sent = 0
 
     # -- at the wire ---------------------------------------------------------------------------------------
@@ -89,11 +86,13 @@ class Calls:
         """A call goes out."""
         self._sent += 1
         key = (entry.server, entry.principal, entry.tool, entry.arguments)
-        sent = Sent(entry.n, key, line)
+        sent = Sent(entry.n, "tools/call", key, line)
         ops = self._by_key.get(key)
         if ops:
-            op = next((each for each in ops if not each.sent), None)
-            if op is None:
+            for op in ops:
+                if not op.sent:
+                    break
+            else:
                 op = ops[0]
                 if len(ops) == 1:
                     self._again(entry, op, sent)
@@ -110,17 +109,14 @@ class Calls:
             or (not sent.line.sessions and (before.lost or not before.answered or not sent.line.plain))
         )
         if not excused:
-            text = f"the call #{op.n} of {entry.tool!r} went out at #{before.n}, and again at #{entry.n}"
-            self._find(Finding("call-sent-twice", "CALL-1", text, (op.n, before.n, entry.n)))
+            text = f"the call #{op.n} of {entry.tool!r} went out at #{before.asked}, and again at #{entry.n}"
+            self._find(Finding("call-sent-twice", "CALL-1", text, (op.n, before.asked, entry.n)))
 
     def answered(self, entry: Entry, sent: Sent) -> None:
         """A result has come."""
         sent.answered, sent.at, sent.result, sent.ok = entry.n, entry.at, entry.result, entry.ok
         sent.excuses = entry.ok is None
-        recent = self._recent
-        recent[entry.result] = sent
-        if len(recent) > MOST_RESULTS:
-            del recent[next(iter(recent))]
+        self._recent[entry.result] = sent
 
     def failed(self, entry: Entry, sent: Sent) -> None:
         """An error has come."""
@@ -137,12 +133,17 @@ class Calls:
     def called(self, entry: Entry, holder: Holder) -> None:
         """A user calls a tool."""
         key = (entry.server, entry.principal, entry.tool, entry.arguments)
-        op = _Op(entry, key, holder, self._sent)
+        unpromised = entry.shown > 0 and holder.shows_no_output_of(entry.tool, entry.shown)
+        op = _Op(entry.n, entry.at, key, holder, entry.shown, unpromised, self._sent)
         self._ops[entry.op] = op
         holder.crowded = holder.calling > 0
         holder.mixed = holder.mixed and holder.crowded
         holder.calling += 1
-        self._by_key.setdefault(key, []).append(op)
+        ops = self._by_key.get(key)
+        if ops is None:
+            self._by_key[key] = [op]
+        else:
+            ops.append(op)
 
     def disturbed(self, holder: Holder) -> None:
         """A holder closes, or opens another connection: its calls may end by that."""
@@ -178,13 +179,16 @@ class Calls:
             return None
         holder = op.holder
         holder.calling -= 1
-        holder.odd = holder.odd or any(sent.lost or not sent.answered for sent in op.sent)
-        if holder.crowded and any(sent.ok is False and not sent.result for sent in op.sent):
-            holder.mixed = True
+        for sent in op.sent:
+            if sent.lost or not sent.answered:
+                holder.odd = True
+            if holder.crowded and sent.ok is False and not sent.result:
+                holder.mixed = True
         ops = self._by_key[op.key]
-        ops.remove(op)
-        if not ops:
+        if len(ops) == 1:
             del self._by_key[op.key]
+        else:
+            ops.remove(op)
         if not op.sent and len(self._loose) < MOST_RESULTS:
             self._loose.add(op.key)  # it may still go out, when nobody waits for it
         return op
@@ -218,9 +222,9 @@ class Calls:
         if other is not None and own and holder.verbatim is not False and other.key[2:] != op.key[2:]:
             text = (
                 f"the call #{op.n} of {entry.tool!r} returned at #{entry.n} what #{other.answered} had "
-                f"answered to another one, #{other.n}"
+                f"answered to another one, #{other.asked}"
             )
-            proof = tuple(sorted({op.n, op.sent[0].n, other.n, other.answered, entry.n}))
+            proof = tuple(sorted({op.n, op.sent[0].asked, other.asked, other.answered, entry.n}))
             holder.suspects[result] = Finding("answer-of-another-call", "CALL-3", text, proof)
             if holder.verbatim or len(holder.suspects) > 1:
                 self._now_sure(holder)
@@ -240,7 +244,7 @@ class Calls:
         if not known or op.holder.place.blurred or len(sent.line.place.forms.get(entry.tool, ())) == 0:
             return
         promising = [each for each in known if each.listed.output]
-        proof: tuple[int, ...] = (op.n, sent.n, sent.answered, entry.n)
+        proof: tuple[int, ...] = (op.n, sent.asked, sent.answered, entry.n)
         if not promising:
             text = (
                 f"the call #{op.n} of {entry.tool!r} was answered well at #{sent.answered}, and its caller "

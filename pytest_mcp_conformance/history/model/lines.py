@@ -5,32 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.history.model.pages import Epoch, Page
+from pytest_mcp_conformance.history.model.recent import Recent
+from pytest_mcp_conformance.history.model.request import Request
 
 if TYPE_CHECKING:
     from pytest_mcp_conformance.history.model.places import Place
 
-__all__ = ["Line", "Request"]
+__all__ = ["Line"]
 
 MOST_IDS = 4096
 MOST_CURSORS = 64
 MOST_DONE = 256
-
-
-class Request:
-    """One request that is open.
-
-    Attributes:
-        n: Its number.
-        method: Its method.
-        about: What it asks for, where that is a page or a call.
-    """
-
-    __slots__ = ("about", "method", "n")
-
-    def __init__(self, n: int, method: str, about: Any) -> None:
-        self.n = n
-        self.method = method
-        self.about = about
 
 
 class Line:
@@ -85,29 +70,24 @@ class Line:
         self.epoch = Epoch()
         self.newest: Page | None = None
         self.pages: dict[str, Page] = {}
-        self.done: dict[Any, Request] = {}
+        self.done: Recent[Any, Request] = Recent(MOST_DONE)
         self.ids: set[str] | None = set()
 
     def uses(self, id: Any) -> bool:
         """A request has this id. True where one had it before."""
         if self.ids is None:
             return False
-        before = len(self.ids)
-        self.ids.add(repr(id))
+        text = repr(id)
+        if text in self.ids:
+            return True
+        self.ids.add(text)
         if len(self.ids) > MOST_IDS:
             self.ids = None
-            return False
-        return len(self.ids) == before
+        return False
 
     def has_used(self, id: Any) -> bool:
         """Whether a request may have had this id, taken for a number or a word."""
         return self.ids is None or not self.ids.isdisjoint({repr(id), repr(str(id)), str(id)})
-
-    def ends(self, id: Any, request: Request) -> None:
-        """A request was answered."""
-        self.done[id] = request
-        if len(self.done) > MOST_DONE:
-            del self.done[next(iter(self.done))]
 
     def ends_with(self, cursor: str, page: Page) -> None:
         """A page names this cursor as that of the next."""

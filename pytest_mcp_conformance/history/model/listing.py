@@ -46,7 +46,8 @@ class Listings:
     def asked(self, entry: Entry, line: Line) -> Page:
         """A page is asked for."""
         before = line.pages.get(entry.cursor) if entry.cursor else None
-        page = Page(line, entry.n, entry.at, before)
+        first = before.first if before is not None else None
+        page = Page(entry.n, "tools/list", line, entry.at, line.epoch, first)
         line.place.fetching[entry.n] = page
         return page
 

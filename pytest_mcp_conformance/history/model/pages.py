@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_mcp_conformance.history.model.request import Request
+
 if TYPE_CHECKING:
     from pytest_mcp_conformance.history.model.lines import Line
 
@@ -25,53 +27,40 @@ class Epoch:
         self.at = 0.0
 
 
-class Page:
+class Page(Request, eq=False):
     """One page: one request for a list, and once it is answered what it brought.
 
     Attributes:
         line: The connection.
-        asked: The number of its request.
-        asked_at: When that was.
+        asked_at: When it was asked for.
+        epoch: The time between two notices in which that was.
         answered: The number of its answer; 0 while it is out.
         at: When that was.
         expires: When its lifetime ends; None where the server gave none.
         ttl: The lifetime that the server gave, in milliseconds.
         scope: By whom it may be kept.
-        first: The first page of its walk.
         after: The number of the answer to a later request that came before this one's; 0 where none did.
         read: The number of a list that was handed out and can only be this one; 0 where none was seen.
         told: The faults that were found with it already, by their names.
     """
 
-    __slots__ = (
-        "after",
-        "answered",
-        "asked",
-        "asked_at",
-        "at",
-        "epoch",
-        "expires",
-        "first",
-        "line",
-        "read",
-        "scope",
-        "told",
-        "ttl",
-    )
+    line: Line
+    asked_at: float
+    epoch: Epoch
+    _first: Page | None = None
+    answered: int = 0
+    at: float = 0.0
+    expires: float | None = None
+    ttl: float | None = None
+    scope: str = ""
+    after: int = 0
+    read: int = 0
+    told: frozenset[str] = frozenset()
 
-    def __init__(self, line: Line, asked: int, at: float, first: Page | None) -> None:
-        self.line = line
-        self.asked = asked
-        self.asked_at = at
-        self.epoch = line.epoch
-        self.first: Page = self if first is None else first.first
-        self.answered = self.after = 0
-        self.at = 0.0
-        self.expires: float | None = None
-        self.ttl: float | None = None
-        self.scope = ""
-        self.told: frozenset[str] = frozenset()
-        self.read = 0
+    @property
+    def first(self) -> Page:
+        """The first page of its walk."""
+        return self._first or self
 
     def arrive(self, n: int, at: float, ttl: float | None, scope: str) -> None:
         """It was answered."""

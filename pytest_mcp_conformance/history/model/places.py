@@ -112,17 +112,18 @@ class Known:
         Of one connection the later page is good for as long as the earlier one, but for its lifetime: that is
         handed on, so that nothing is forgotten that might still be good.
         """
+        if len(self.pages) >= MOST_PAGES:
+            self._forget_one_for(page)
+        self.pages.append(page)
+
+    def _forget_one_for(self, page: Page) -> None:
         pages = self.pages
-        if len(pages) >= MOST_PAGES:
-            oldest = next((each for each in pages if each.line is page.line), None)
-            if oldest is None or oldest.asked > page.asked:
-                self.blurred = True
-                del pages[0]
-            else:
-                pages.remove(oldest)
-                if page.expires is not None and (oldest.expires is None or oldest.expires > page.expires):
-                    page.expires = oldest.expires
-        pages.append(page)
+        at = next((at for at, each in enumerate(pages) if each.line is page.line), 0)
+        oldest = pages.pop(at)
+        if oldest.line is not page.line or oldest.asked > page.asked:
+            self.blurred = True
+        elif page.expires is not None and (oldest.expires is None or oldest.expires > page.expires):
+            page.expires = oldest.expires
 
 
 class Place:
@@ -182,6 +183,9 @@ class Place:
                 del self.forms[next(iter(self.forms))]
                 self.blurred = True
             forms = self.forms[listed.name] = []
+        elif forms[-1].listed == listed:  # as a rule a tool stays what it is
+            forms[-1].on(page)
+            return
         for known in reversed(forms):
             held = known.listed
             if (

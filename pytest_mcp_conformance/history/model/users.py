@@ -88,7 +88,8 @@ class Users:
     def _wanted(self, entry: Entry) -> None:
         holder = self._holder(entry)
         self._listings.wanted(entry, holder)
-        self._begins(entry, holder)
+        if holder.place.dead:
+            self._begins(entry, holder)
 
     def _served(self, entry: Entry) -> None:
         self._on_a_dead_one.pop(entry.op, None)
@@ -97,7 +98,8 @@ class Users:
     def _called(self, entry: Entry) -> None:
         holder = self._holder(entry)
         self._calls.called(entry, holder)
-        self._begins(entry, holder)
+        if holder.place.dead:
+            self._begins(entry, holder)
 
     def _returned(self, entry: Entry) -> None:
         if entry.outcome == "raised":
@@ -146,7 +148,7 @@ class Users:
     def _begins(self, entry: Entry, holder: Holder) -> None:
         place = holder.place
         dead = place.dead
-        if not dead or place.many or holder.wild or not self._promises.redials:
+        if place.many or holder.wild or not self._promises.redials:
             return
         if dead <= entry.rest or dead == holder.knows:
             self._on_a_dead_one[entry.op] = dead

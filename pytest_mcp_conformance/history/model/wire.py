@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pytest_mcp_conformance.history.entry import Entry
 from pytest_mcp_conformance.history.finding import Finding
 from pytest_mcp_conformance.history.model.calling import Calls, Sent
-from pytest_mcp_conformance.history.model.lines import Line, Request
+from pytest_mcp_conformance.history.model.lines import Line
 from pytest_mcp_conformance.history.model.listing import Listings
 from pytest_mcp_conformance.history.model.pages import Page
 from pytest_mcp_conformance.history.model.places import Place
+from pytest_mcp_conformance.history.model.request import Request
 
 __all__ = ["Wire"]
 
@@ -90,36 +91,39 @@ class Wire:
         method = entry.method
         open_one = line.requests.get(entry.id)
         if open_one is not None and entry.id is not None:
-            text = f"#{entry.n} has the id {entry.id!r} of #{open_one.n}, which is still open"
-            self._find(Finding("id-used-again", "CALL-4", text, (open_one.n, entry.n)))
+            text = f"#{entry.n} has the id {entry.id!r} of #{open_one.asked}, which is still open"
+            self._find(Finding("id-used-again", "CALL-4", text, (open_one.asked, entry.n)))
             self._lose(entry.n, open_one)
         elif line.uses(entry.id) and line.sessions and entry.id is not None:
             text = f"#{entry.n} has an id that was used before in this session, {entry.id!r}"
             self._find(Finding("id-used-again", "CALL-4", text, (line.opened, entry.n)))
         if entry.headers:
             line.plain = False
-        about: Page | Sent | None = None
-        if method == "tools/list":
-            about = self._listings.asked(entry, line)
-        elif method == "tools/call":
-            about = self._calls.asked(entry, line)
-        elif method == "initialize":
-            line.sessions = True
-        elif method != "server/discover":
-            line.place.used = entry.n
-        line.requests[entry.id] = Request(entry.n, method, about)
+        request: Request
+        if method == "tools/call":
+            request = self._calls.asked(entry, line)
+        elif method == "tools/list":
+            request = self._listings.asked(entry, line)
+        else:
+            request = Request(entry.n, method)
+            if method == "initialize":
+                line.sessions = True
+            elif method != "server/discover":
+                line.place.used = entry.n
+        line.requests[entry.id] = request
 
     def _answered(self, entry: Entry) -> None:
         line = self.lines.get(entry.connection)
-        request = line.requests.pop(entry.id, None) if line is not None else None
-        if line is None or request is None:
+        if line is None:
             return
-        line.ends(entry.id, request)
-        about = request.about
-        if isinstance(about, Page):
-            self._listings.answered(entry, line, about)
-        elif isinstance(about, Sent):
-            self._calls.answered(entry, about)
+        request = line.requests.pop(entry.id, None)
+        if request is None:
+            return
+        line.done[entry.id] = request
+        if isinstance(request, Sent):
+            self._calls.answered(entry, request)
+        elif isinstance(request, Page):
+            self._listings.answered(entry, line, request)
         elif request.method in ("initialize", "server/discover"):
             line.place.renewed = (entry.n, line.opened, entry.at)
         elif request.method == "subscriptions/listen":
@@ -130,21 +134,21 @@ class Wire:
         request = line.requests.pop(entry.id, None) if line is not None else None
         if line is None or request is None:
             return
-        line.ends(entry.id, request)
-        if isinstance(request.about, Sent):
-            self._calls.failed(entry, request.about)
-        elif isinstance(request.about, Page):
-            self._listings.lost(entry.n, request.about)
+        line.done[entry.id] = request
+        if isinstance(request, Sent):
+            self._calls.failed(entry, request)
+        elif isinstance(request, Page):
+            self._listings.lost(entry.n, request)
         elif request.method == "subscriptions/listen":
             line.granted.discard(entry.id)
         else:
             line.place.doubt = entry.n
 
     def _lose(self, n: int, request: Request) -> None:
-        if isinstance(request.about, Sent):
-            self._calls.lost(n, request.about)
-        elif isinstance(request.about, Page):
-            self._listings.lost(n, request.about)
+        if isinstance(request, Sent):
+            self._calls.lost(n, request)
+        elif isinstance(request, Page):
+            self._listings.lost(n, request)
 
     def _noticed(self, entry: Entry) -> None:
         line = self.lines.get(entry.connection)
@@ -171,16 +175,15 @@ class Wire:
 
     def _look_at_cancelling(self, entry: Entry, line: Line, request: Request | None) -> None:
         done = line.done.get(entry.id)
-        about = done.about if done is not None else None
         named = request or done
         if named is not None and named.method == "initialize":
-            why, before = "initialize is not to be cancelled", named.n
+            why, before = "initialize is not to be cancelled", named.asked
         elif request is not None:
             return
         elif not line.has_used(entry.id):
             why, before = "it was never made", line.opened
-        elif about is not None and 0 < about.read < entry.n:
-            why, before = f"it was answered at #{about.answered}, and that was read", about.read
+        elif isinstance(done, Sent | Page) and 0 < done.read < entry.n:
+            why, before = f"it was answered at #{done.answered}, and that was read", done.read
         else:
             return
         text = f"#{entry.n} cancels the request {entry.id!r}: {why}"

@@ -1,0 +1,60 @@
+"""The MCP tools of Microsoft Agent Framework: a connection whose functions an agent is given."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+from importlib.metadata import version
+from inspect import signature
+from typing import Any
+
+from agent_framework import MCPStdioTool, MCPStreamableHTTPTool
+
+from pytest_mcp_conformance.adapters._calls import name_of
+from pytest_mcp_conformance.adapters._handed_out import HandedOut
+from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
+
+FIXED = (
+    "static_headers" in signature(MCPStreamableHTTPTool).parameters
+)  # older releases take a provider alone
+
+
+@adapter(
+    "agent-framework-core",
+    version=version("agent-framework-core"),
+    claims=Claims(  # by the docstrings of agent_framework.MCPStreamableHTTPTool
+        caches_listings=True,  # functions: those that load_tools has made
+        reacts_to_list_changed=0.0,  # message_handler: "will trigger a reload of the tools"
+        isolates_principals=True,  # static_headers: "included on connection-lifetime requests and tool calls"
+        own_timeout=30.0,  # request_timeout: "The default timeout in seconds for all requests"
+        call_meta=True,  # call_tool: "_meta: Optional dict[str, Any] of MCP request metadata"
+        transports=("http", "stdio", "loopback"),
+    ),
+)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """A connection of its own, entered as the examples enter it."""
+    if dial.transport == "stdio":
+        command, *arguments = dial.command
+        tool: Any = MCPStdioTool("kit", command, args=arguments, request_timeout=30)
+    else:
+        fixed: Any = {"static_headers": dial.headers}
+        headers = fixed if FIXED else {"header_provider": lambda _: dial.headers}
+        tool = MCPStreamableHTTPTool("kit", dial.url, request_timeout=30, **headers)
+
+    async def shown() -> Any:
+        return HandedOut(tool.functions, lambda f: Tool(f.name, f.description, f.parameters(), handle=f))
+
+    async def call(called: Any, sent: Any) -> Any:
+        if isinstance(called, str):
+            return await call_with(called, sent)
+        return {"content": await called.invoke(arguments=sent)}
+
+    async def call_with(called: Any, sent: Any, meta: Any = None, on_progress: Any = None) -> Any:
+        parts = await tool.call_tool(name_of(called), **sent, _meta=meta)
+        return {"content": parts, "_meta": parts[0].additional_properties.get("_meta")}
+
+    again = partial(tool.connect, reset=True)
+    async with tool:
+        yield Wrapper(
+            list_tools=shown, call_tool=call, call_with=call_with, reconnect=again, close=tool.close
+        )

@@ -1,0 +1,57 @@
+"""The `McpWorkbench` of autogen-ext."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from importlib.metadata import version
+from typing import Any
+
+from autogen_ext.tools.mcp import McpWorkbench, StdioServerParams, StreamableHttpServerParams
+
+from pytest_mcp_conformance.adapters._settings import settings_of
+from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
+
+
+@adapter(
+    "autogen-ext",
+    version=version("autogen-ext"),
+    claims=Claims(
+        isolates_principals=True,  # a workbench for each user
+        own_timeout=30.0,  # `read_timeout_seconds`, or `sse_read_timeout` over HTTP
+        clock=True,
+        eras=("handshake",),
+        transports=("http", "stdio", "loopback"),
+    ),
+)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """A started workbench, whose tools are schemas for a model, and called by name."""
+    if dial.transport == "stdio":
+        way: Any = StdioServerParams(**settings_of(dial), read_timeout_seconds=30.0)
+    else:
+        way = StreamableHttpServerParams(**settings_of(dial), sse_read_timeout=30.0)
+    workbench = McpWorkbench(way)
+    stopped = False
+
+    async def list_tools() -> list[Tool]:
+        listed = await workbench.list_tools()
+        return [Tool(each["name"], each["description"], each["parameters"]) for each in listed]
+
+    async def call_tool(name: str, arguments: dict[str, Any]) -> Any:
+        result = await workbench.call_tool(name, arguments)
+        return {"content": result.to_text(), "isError": result.is_error}
+
+    async def reconnect() -> None:
+        await workbench.stop()
+        await workbench.start()
+
+    async def close() -> None:
+        nonlocal stopped
+        stopped = True
+        await workbench.stop()
+
+    await workbench.start()
+    try:
+        yield Wrapper(list_tools=list_tools, call_tool=call_tool, reconnect=reconnect, close=close)
+    finally:
+        if not stopped:
+            await workbench.stop()

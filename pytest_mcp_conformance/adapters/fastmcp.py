@@ -1,0 +1,61 @@
+"""fastmcp's `Client`, with its response cache where it has one (4.x)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from fastmcp import Client
+
+from pytest_mcp_conformance.adapters._calls import hears_log, hears_progress, name_of
+from pytest_mcp_conformance.adapters._fastmcp import MODERN, cache_of, transport_of
+from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
+
+LIMIT = 30.0
+REFRESH = {"cache_mode": "refresh"} if MODERN else {}
+
+
+@adapter(
+    "fastmcp",
+    version=version("fastmcp"),
+    claims=Claims(  # the docstrings of `fastmcp.Client` and of its methods: the parameters that are named
+        caches_listings=MODERN,  # cache
+        own_timeout=LIMIT,  # timeout, init_timeout, call_tool(timeout)
+        call_meta=True,  # call_tool(meta)
+        progress=True,  # call_tool(progress_handler)
+        callbacks=True,  # log_handler
+        answers_input=MODERN,  # input_required_max_rounds
+        isolates_principals=True,
+        clock=True,
+        eras=("handshake", "modern") if MODERN else ("handshake",),
+        transports=WAYS,
+    ),
+)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """One client, entered once, in the era that it finds for itself; each verb is a method of its own."""
+    heard: list[str] = []
+    client: Any = Client(
+        transport_of(dial),
+        timeout=LIMIT,
+        init_timeout=LIMIT,
+        log_handler=hears_log(heard),
+        **cache_of(dial),
+    )
+
+    async def call_with(tool: Any, arguments: Any, meta: Any = None, on_progress: Any = None) -> Any:
+        how = {"meta": meta, "progress_handler": hears_progress(on_progress), "timeout": LIMIT}
+        return await client.call_tool(name_of(tool), arguments, **how)
+
+    async with client:
+        yield Wrapper(
+            list_tools=client.list_tools,
+            call_tool=call_with,
+            call_with=call_with,
+            refresh=partial(client.list_tools, **REFRESH),
+            close=client.close,
+            read_resource=client.read_resource,
+            received=lambda: heard,
+        )
+    await client.close()  # StdioTransport keeps its child beyond the block, until this

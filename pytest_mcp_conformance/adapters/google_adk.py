@@ -1,0 +1,59 @@
+"""google-adk's `McpToolset`, whose tools are called by the objects that it lists."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+from google.adk.tools.mcp_tool import McpToolset, StdioConnectionParams, StreamableHTTPConnectionParams
+from mcp import StdioServerParameters
+
+from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract._tool import tool_of
+
+LIMIT = 30.0
+os.environ.setdefault("GOOGLE_API_USE_CLIENT_CERTIFICATE", "false")  # it asks a host for one else
+
+
+@adapter(
+    "google-adk",
+    version=version("google-adk"),
+    claims=Claims(  # the docstrings that are named
+        own_timeout=LIMIT,  # StreamableHTTPConnectionParams: timeout, sse_read_timeout
+        redials=True,  # MCPSessionManager.create_session
+        isolates_principals=True,
+        binds_tools=True,  # McpToolset.get_tools
+        lazy_connect=True,
+        eras=("handshake",),
+        transports=("http", "stdio", "loopback"),
+    ),
+)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """One toolset, which lists on each call: its cache is for the asking, and kept by real time."""
+    toolset = McpToolset(connection_params=_parameters(dial))
+
+    async def list_tools() -> Any:
+        return [replace(tool_of(tool.raw_mcp_tool), handle=tool) for tool in await toolset.get_tools()]
+
+    async def call_tool(tool: Any, arguments: Any) -> Any:
+        if isinstance(tool, str):  # a name alone cannot be called
+            tool = next(each for each in await toolset.get_tools() if each.name == tool)
+        return await tool.run_async(args=arguments, tool_context=None)
+
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(toolset.close)
+        yield Wrapper(list_tools=list_tools, call_tool=call_tool, refresh=list_tools, close=toolset.close)
+
+
+def _parameters(dial: Dial) -> Any:
+    if dial.transport == "stdio":
+        command, *arguments = dial.command
+        server = StdioServerParameters(command=command, args=arguments)
+        return StdioConnectionParams(server_params=server, timeout=LIMIT)
+    return StreamableHTTPConnectionParams(
+        url=dial.url, headers=dial.headers, timeout=LIMIT, sse_read_timeout=LIMIT
+    )

@@ -1,0 +1,55 @@
+"""litellm's `MCPClient`, with which its proxy calls other servers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from importlib.metadata import version
+from typing import Any
+
+from pytest_mcp_conformance.adapters._calls import hears_log, name_of
+from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # its import asks another host else
+
+from litellm.mcp_client.client import MCPClient
+from mcp.types import CallToolRequestParams
+
+LIMIT = 30.0
+
+
+@adapter(
+    "litellm",
+    version=version("litellm"),
+    claims=Claims(  # the docstrings of `MCPClient`
+        own_timeout=LIMIT,  # timeout
+        callbacks=True,  # logging_callback
+        isolates_principals=True,
+        clock=True,
+        eras=("handshake", "modern"),  # protocol_version
+        transports=("http", "stdio", "loopback"),
+        lazy_connect=True,
+        dials_per_operation=True,  # run_with_session
+    ),
+)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """One client, with a session for each verb: there is nothing to close."""
+    heard: list[str] = []
+    client = MCPClient(
+        timeout=LIMIT,
+        logging_callback=hears_log(heard),
+        protocol_version="2026-07-28" if dial.era == "modern" else "auto",
+        **_where(dial),
+    )
+
+    async def call_tool(tool: Any, arguments: Any) -> Any:
+        return await client.call_tool(CallToolRequestParams(name=name_of(tool), arguments=arguments))
+
+    yield Wrapper(list_tools=client.list_tools, call_tool=call_tool, received=lambda: heard)
+
+
+def _where(dial: Dial) -> dict[str, Any]:
+    if dial.transport == "stdio":
+        command, *arguments = dial.command
+        return {"transport_type": "stdio", "stdio_config": {"command": command, "args": arguments}}
+    return {"server_url": dial.url, "extra_headers": dial.headers}

@@ -1,0 +1,53 @@
+"""Haystack's `MCPToolset`, of plain functions: behind them a thread with a loop that all toolsets share."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from importlib.metadata import version
+from typing import Any
+
+from haystack_integrations.tools.mcp import MCPToolset, StdioServerInfo, StreamableHttpServerInfo
+
+from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
+
+LIMIT = 4.0  # in real time, so less than the silence that a play bears
+
+
+@adapter(
+    "mcp-haystack",
+    version=version("mcp-haystack"),
+    claims=Claims(  # by the docstrings of haystack_integrations.tools.mcp.MCPToolset
+        caches_listings=True,  # warm_up: "unless already connected"
+        isolates_principals=True,  # headers of StreamableHttpServerInfo: "Custom HTTP headers"
+        own_timeout=LIMIT,  # connection_timeout, invocation_timeout
+        lazy_connect=True,  # eager_connect: "If False (default), defer connection to warm_up"
+        eras=("handshake",),
+        transports=("http", "stdio", "loopback"),
+    ),
+)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """A toolset that is warmed up when its tools are first asked for, as a pipeline does."""
+    if dial.transport == "stdio":
+        command, *arguments = dial.command
+        server: Any = StdioServerInfo(command=command, args=arguments)
+    else:
+        server = StreamableHttpServerInfo(url=dial.url, headers=dict(dial.headers))
+    toolset = MCPToolset(server, connection_timeout=LIMIT, invocation_timeout=LIMIT)
+
+    def list_tools() -> Any:
+        toolset.warm_up()
+        return [Tool(each.name, each.description, each.parameters, handle=each) for each in toolset]
+
+    def call_tool(tool: Any, sent: Any) -> Any:
+        toolset.warm_up()
+        found = next(each for each in toolset if each.name == tool) if isinstance(tool, str) else tool
+        return json.loads(found.invoke(**sent))
+
+    def reconnect() -> None:
+        toolset.close()
+        toolset.warm_up()
+
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool, reconnect=reconnect, close=toolset.close)
+    await asyncio.to_thread(toolset.close)

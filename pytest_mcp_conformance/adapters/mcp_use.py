@@ -1,0 +1,59 @@
+"""The `MCPClient` of mcp-use, with one session for one server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from importlib.metadata import version
+from typing import Any
+
+from pytest_mcp_conformance.adapters._settings import settings_of
+from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+
+os.environ.setdefault("MCP_USE_ANONYMIZED_TELEMETRY", "false")  # it would go to other hosts
+CLAIMS = Claims(
+    redials=True,  # docstring of `BaseConnector.call_tool`: "automatic reconnection handling"
+    isolates_principals=True,  # a client for each user
+    callbacks=True,  # `logging_callback`
+    eras=("handshake",),
+    transports=("http", "stdio", "loopback"),
+)
+
+
+@adapter("mcp-use", version=version("mcp-use"), claims=CLAIMS)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """A client with a configuration of one server; each verb is a method of its session."""
+    from mcp_use import MCPClient
+
+    logged: list[str] = []
+
+    async def hears(params: Any) -> None:
+        logged.append(str(params.data))
+
+    client = MCPClient({"mcpServers": {"server": settings_of(dial)}}, logging_callback=hears)
+
+    async def list_tools() -> Any:
+        return await client.get_session("server").list_tools()
+
+    async def call_tool(tool: Any, arguments: dict[str, Any]) -> Any:
+        return await client.get_session("server").call_tool(getattr(tool, "name", tool), arguments)
+
+    async def found() -> Any:
+        return (await client.search_tools())["results"]
+
+    async def reconnect() -> None:
+        await client.close_all_sessions()
+        await client.create_all_sessions()
+
+    await client.create_all_sessions()
+    try:
+        yield Wrapper(
+            list_tools=list_tools,
+            call_tool=call_tool,
+            reconnect=reconnect,
+            close=client.close_all_sessions,
+            accessors=lambda: {"search_tools": found},
+            received=lambda: logged,
+        )
+    finally:
+        await client.close_all_sessions()

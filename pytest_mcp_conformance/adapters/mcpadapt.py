@@ -1,0 +1,56 @@
+"""`MCPAdapt` of mcpadapt as an async context manager, the way that its docstring recommends."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from importlib.metadata import version
+from typing import Any
+
+from mcp import StdioServerParameters
+from mcpadapt.core import MCPAdapt, ToolAdapter
+
+from pytest_mcp_conformance.adapters._settings import settings_of
+from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
+
+
+class Tools(ToolAdapter):
+    """Adapts tools to the kit as it would to an agent framework."""
+
+    def adapt(self, func: Any, mcp_tool: Any) -> Tool:
+        """One tool, with the function that calls it."""
+        return Tool(mcp_tool.name, mcp_tool.description, mcp_tool.inputSchema, mcp_tool.outputSchema, func)
+
+    async_adapt = adapt
+
+
+@adapter(
+    "mcpadapt",
+    version=version("mcpadapt"),
+    claims=Claims(
+        isolates_principals=True,  # an object for each user
+        own_timeout=5.0,  # the default of `client_session_timeout_seconds`, by its docstring
+        binds_tools=True,
+        clock=True,
+        eras=("handshake",),
+        transports=("http", "stdio", "loopback"),
+        same_task_close=True,  # as the session inside
+        one_shot=True,
+    ),
+)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """The tools are those of `atools`; a name is called on the session."""
+    way: Any = {"transport": "streamable-http", **settings_of(dial)}
+    if dial.transport == "stdio":
+        way = StdioServerParameters(**settings_of(dial))
+    client = MCPAdapt(way, Tools())
+
+    async def call_tool(tool: Any, arguments: dict[str, Any]) -> Any:
+        if isinstance(tool, str):
+            return await client.sessions[0].call_tool(tool, arguments)
+        return await tool(arguments)
+
+    async def bind(name: str) -> Any:
+        return next(tool.handle for tool in await client.atools() if tool.name == name)
+
+    async with client:
+        yield Wrapper(list_tools=client.atools, call_tool=call_tool, bind=bind)

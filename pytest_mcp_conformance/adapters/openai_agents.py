@@ -1,0 +1,60 @@
+"""The MCP servers of openai-agents, with their cache of the list of tools."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from importlib.metadata import version
+from typing import Any
+
+from agents.mcp import MCPServerStdio, MCPServerStreamableHttp
+
+from pytest_mcp_conformance.adapters import sdk_major
+from pytest_mcp_conformance.adapters._calls import name_of
+from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+
+LIMIT = 30.0
+
+
+@adapter(
+    "openai-agents",
+    version=version("openai-agents"),
+    claims=Claims(  # the docstrings of `MCPServerStreamableHttp`: the parameters that are named
+        caches_listings=True,  # cache_tools_list; a notice of change is not promised to be heard
+        own_timeout=LIMIT,  # client_session_timeout_seconds
+        call_meta=True,  # call_tool(meta)
+        isolates_principals=True,
+        clock=True,
+        same_task_close=sdk_major() < 2,  # its manager has a task for that
+        eras=("handshake", "modern") if sdk_major() > 1 else ("handshake",),
+        transports=("http", "stdio", "loopback"),
+    ),
+)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """One server object, connected once; each verb is a method of its own."""
+    server = _server(dial)
+
+    async def call_tool(tool: Any, arguments: Any, *meta_and_progress: Any) -> Any:
+        return await server.call_tool(name_of(tool), arguments, *meta_and_progress[:1])
+
+    async def reconnect() -> None:
+        await server.cleanup()
+        await server.connect()
+
+    async with server:
+        yield Wrapper(
+            list_tools=server.list_tools,
+            call_tool=call_tool,
+            call_with=call_tool,
+            invalidate=server.invalidate_tools_cache,
+            reconnect=reconnect,
+            close=server.cleanup,
+            accessors=lambda: {"cached_tools": lambda: server.cached_tools or []},
+            read_resource=server.read_resource,
+        )
+
+
+def _server(dial: Dial) -> Any:
+    how: Any = {"cache_tools_list": True, "client_session_timeout_seconds": LIMIT}
+    if dial.transport == "stdio":
+        return MCPServerStdio({"command": dial.command[0], "args": list(dial.command[1:])}, **how)
+    return MCPServerStreamableHttp({"url": dial.url, "headers": dial.headers}, **how)

@@ -1,0 +1,59 @@
+"""pydantic-ai's `MCPToolset`, which stands on fastmcp, with its cache of the list of tools."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from importlib.metadata import version
+from typing import Any
+
+from pydantic_ai.mcp import MCPToolset
+
+from pytest_mcp_conformance.adapters import sdk_major
+from pytest_mcp_conformance.adapters._calls import hears_log, name_of
+from pytest_mcp_conformance.adapters._fastmcp import transport_of
+from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
+
+LIMIT = 30.0
+
+
+@adapter(
+    "pydantic-ai",
+    version=version("pydantic-ai-slim"),
+    claims=Claims(  # the docstrings of `MCPToolset`: the parameters that are named
+        caches_listings=True,  # cache_tools
+        reacts_to_list_changed=0.0,  # cache_tools
+        own_timeout=LIMIT,  # read_timeout, init_timeout
+        call_meta=True,  # direct_call_tool(metadata)
+        callbacks=True,  # log_handler
+        isolates_principals=True,
+        clock=True,
+        eras=("handshake", "modern") if sdk_major() > 1 else ("handshake",),
+        transports=WAYS,
+    ),
+)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """One toolset, entered once; to connect again is to leave it and to enter it again."""
+    heard: list[str] = []
+    how: Any = {"read_timeout": LIMIT, "init_timeout": LIMIT, "log_handler": hears_log(heard)}
+    toolset: Any = MCPToolset(transport_of(dial, keep_alive=False), **how)
+
+    async def call_with(tool: Any, arguments: Any, meta: Any = None, on_progress: Any = None) -> Any:
+        return await toolset.direct_call_tool(name_of(tool), arguments, metadata=meta)
+
+    async with AsyncExitStack() as entered:
+        await entered.enter_async_context(toolset)
+
+        async def reconnect() -> None:
+            await entered.aclose()
+            await entered.enter_async_context(toolset)
+
+        yield Wrapper(
+            list_tools=toolset.list_tools,
+            call_tool=call_with,
+            call_with=call_with,
+            reconnect=reconnect,
+            close=entered.aclose,
+            read_resource=toolset.read_resource,
+            received=lambda: heard,
+        )

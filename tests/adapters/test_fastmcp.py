@@ -1,0 +1,10 @@
+"""The adapter `fastmcp` on the release that is installed."""
+
+from __future__ import annotations
+
+from tests.adapters.smoke import smoke
+
+
+@smoke("fastmcp")
+def test_a_verb_does_what_it_says(play):
+    play()

@@ -1,0 +1,10 @@
+"""The adapter `langchain-mcp-adapters` on the package that is installed."""
+
+from __future__ import annotations
+
+from tests.adapters.smoke import smoke
+
+
+@smoke("langchain-mcp-adapters")
+def test_a_verb_does_what_it_says(play):
+    play()

@@ -1,0 +1,10 @@
+"""The adapter `strands-agents` on the package that is installed."""
+
+from __future__ import annotations
+
+from tests.adapters.smoke import smoke
+
+
+@smoke("strands-agents")
+def test_a_verb_does_what_it_says(play):
+    play()

@@ -1,0 +1,50 @@
+"""The page of the replays is what the table and the results say."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_mcp_conformance.adapters import BUNDLED
+from pytest_mcp_conformance.contract import RULES
+from tests.replays.results import PAGE, Result, page, read_results, separates
+from tests.replays.table import plays_of, read_table
+
+TABLE = read_table()
+
+
+def test_the_page_is_what_was_seen():
+    assert PAGE.read_text(encoding="utf-8") == page(TABLE, read_results())
+
+
+def test_every_replay_was_played_and_tells_its_releases_apart():
+    results = read_results()
+    assert [each.report for each in TABLE.replay if each.report not in results] == []
+    assert [each.report for each in TABLE.replay if not separates(results[each.report])] == []
+
+
+def test_the_table_names_adapters_and_rules_that_there_are():
+    assert {each.adapter for each in TABLE.replay} <= {*BUNDLED}
+    assert {each.rule for each in TABLE.replay} <= {*RULES}
+    reports = [each.report for each in (*TABLE.replay, *TABLE.apart)]
+    assert len(reports) == len(set(reports))
+
+
+def test_a_release_is_played_once_by_the_rules_of_all_its_reports():
+    plays = plays_of(TABLE.replay)
+    assert len({play.key for play in plays}) == len(plays)
+    told = {(each.adapter, each.affected, each.rule) for each in TABLE.replay}
+    assert told <= {(play.row.adapter, play.row.version, rule) for play in plays for rule in play.rules}
+
+
+@pytest.mark.parametrize(
+    ("affected", "fixed", "good"),
+    [
+        ("broken", "kept", True),
+        ("broken", "broken", False),
+        ("kept", "kept", False),
+        ("broken", "not-claimed", False),
+        ("not judged", "kept", False),
+    ],
+)
+def test_a_pair_is_told_apart_where_one_is_broken_and_the_other_kept(affected, fixed, good):
+    assert separates({"affected": Result(affected), "fixed": Result(fixed)}) is good
