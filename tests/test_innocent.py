@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 
 import pytest
+from mcp import ClientSession
+from mcp.shared._httpx_utils import create_mcp_http_client
 
-from pytest_mcp_conformance.contract import Verdict
+from pytest_mcp_conformance.adapters._transports import streams_of
+from pytest_mcp_conformance.contract import Claims, Verdict, Wrapper, adapter
+from pytest_mcp_conformance.contract.caching import FAILED_REFETCH_EMPTIES_NOTHING
 from pytest_mcp_conformance.contract.calls import (
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
     FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
     PROGRESS_REACHES_ITS_OWN_CALL,
 )
+from pytest_mcp_conformance.contract.checks import CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER
 from pytest_mcp_conformance.contract.connections import (
     CONCURRENT_FIRST_USE_IS_ONE_DIAL,
     CONNECTION_IN_USE_STAYS_OPEN,
@@ -23,15 +29,21 @@ from pytest_mcp_conformance.contract.tenants import (
     PROXY_SENDS_ITS_OWN_CREDENTIAL,
     REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN,
 )
-from pytest_mcp_conformance.contract.tools import ORDER_IS_KEPT_AND_NAMES_COME_ONCE
+from pytest_mcp_conformance.contract.tools import (
+    CHANGED_DEFINITION_IS_HANDED_OUT_NEW,
+    ORDER_IS_KEPT_AND_NAMES_COME_ONCE,
+    REMOVED_TOOL_DISAPPEARS,
+)
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
 from tests.wrong._client import Client
+from tests.wrong._http import ByHttp
 from tests.wrong._proxying import Proxies
 from tests.wrong._wrong import breaks
 from tests.wrong.closing import Pooling
 from tests.wrong.credentials import Renews
+from tests.wrong.lifetimes import LivesForEver
 from tests.wrong.pagination import FirstPageOnly
 
 
@@ -65,8 +77,8 @@ class ListensToEachCall(Client):
         return await super().call_tool(tool, arguments, meta=meta, on_progress=hears)
 
 
-class SendsOneCallAtATime(Client):
-    """The next call waits for the answer to the one before it."""
+class SendsOneRequestAtATime(Client):
+    """The next call or listing waits for the answer to the one before it."""
 
     def enter(self):
         self.turn = asyncio.Lock()
@@ -74,6 +86,21 @@ class SendsOneCallAtATime(Client):
     async def call_tool(self, *given, **more):
         async with self.turn:
             return await super().call_tool(*given, **more)
+
+    async def list_tools(self):
+        async with self.turn:
+            return await super().list_tools()
+
+
+class LooksForOAuth(ByHttp):
+    """Asks at the endpoint whether it wants a token, before there is a session."""
+
+    @asynccontextmanager
+    async def over_http(self, url, headers):
+        async with create_mcp_http_client(headers=headers) as http:
+            await http.get(url)
+        async with super().over_http(url, headers) as streams:
+            yield streams
 
 
 class HasNoCredential(Proxies):
@@ -91,9 +118,21 @@ POOLING = breaks(CONNECTION_IN_USE_STAYS_OPEN, pools_connections=True)(Pooling).
 
 REFUSING = breaks(HEADERS_RIDE_ON_ALL_TRAFFIC)(RefusesHeadersForOneCall).adapter
 SINGLE = breaks(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN)(ServesOneUser).adapter
-SERIAL = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(SendsOneCallAtATime).adapter
+SERIAL = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(SendsOneRequestAtATime).adapter
 LISTENING = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(ListensToEachCall).adapter
+PROBING = breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)(LooksForOAuth).adapter
+FOREVER = LivesForEver.adapter
+"""Breaks the rules about lifetimes, and those alone."""
+
 NAMELESS = breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(HasNoCredential).adapter
+
+OUT_TOGETHER = (
+    CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER,
+    EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
+    FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
+    PROGRESS_REACHES_ITS_OWN_CALL,
+)
+"""What is about several requests that are out at the same time."""
 
 AREAS = frozenset({"CALL", "CONN", "TEN"})
 
@@ -108,24 +147,32 @@ PLAYED = [
     *((POOLING, *cell) for cell in cells(POOLING, _judging(CONNECTION_IN_USE_STAYS_OPEN))),
     *((REFUSING, *cell) for cell in cells(REFUSING, _judging(HEADERS_RIDE_ON_ALL_TRAFFIC))),
     *((SINGLE, *cell) for cell in cells(SINGLE, _judging(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN))),
+    *((FOREVER, *cell) for cell in cells(FOREVER, _judging(CHANGED_DEFINITION_IS_HANDED_OUT_NEW))),
+    *((FOREVER, *cell) for cell in cells(FOREVER, _judging(REMOVED_TOOL_DISAPPEARS))),
+    *((FOREVER, *cell) for cell in cells(FOREVER, _judging(FAILED_REFETCH_EMPTIES_NOTHING))),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS))),
+    *(
+        (SERIAL, *cell)
+        for cell in cells(SERIAL, _judging(CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER))
+    ),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE))),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
+    *((PROBING, *cell) for cell in cells(PROBING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
     *((NAMELESS, *cell) for cell in cells(NAMELESS, _judging(PROXY_SENDS_ITS_OWN_CREDENTIAL))),
 ]
 
 
 def _id(given):
-    adapter, scenario, era, variant = given
-    return "-".join(filter(None, (adapter.name, scenario.name, era, variant)))
+    subject, scenario, era, variant = given
+    return "-".join(filter(None, (subject.name, scenario.name, era, variant)))
 
 
 @pytest.mark.parametrize("given", PLAYED, ids=_id)
 def test_another_right_wrapper_breaks_nothing(given):
-    adapter, scenario, era, variant = given
-    played = play(scenario, adapter, era=era, variant=variant, compare=False)
+    subject, scenario, era, variant = given
+    played = play(scenario, subject, era=era, variant=variant, compare=False)
     assert not played.trouble
     assert [j for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
 
@@ -140,14 +187,45 @@ ONE_PAGE = FirstPageOnly.adapter
 
 @pytest.mark.parametrize("given", [(ONE_PAGE, *cell) for cell in cells(ONE_PAGE, OVER_PAGES)], ids=_id)
 def test_who_reads_one_page_is_told_so_by_one_rule(given):
-    adapter, scenario, era, variant = given
-    played = play(scenario, adapter, era=era, variant=variant, compare=False)
+    subject, scenario, era, variant = given
+    played = play(scenario, subject, era=era, variant=variant, compare=False)
     broken = LIST_HOLDS_ALL_PAGES in scenario.rules
     assert [j.verdict for j in played.judgements] == [Verdict.BROKEN if broken else Verdict.NOT_CLAIMED]
 
 
+@adapter("each-its-own", claims=Claims(dials_per_operation=True, eras=("handshake",), transports=("http",)))
+async def each_its_own(dial):
+    """A session for each verb, and nothing in between that could be closed or hear of a change."""
+
+    @asynccontextmanager
+    async def session():
+        async with streams_of(dial) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            yield session
+
+    async def list_tools():
+        async with session() as own:
+            return (await own.list_tools()).tools
+
+    async def call_tool(tool, arguments):
+        async with session() as own:
+            return await own.call_tool(getattr(tool, "name", tool), arguments)
+
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+
 @pytest.mark.parametrize(
-    ("adapter", "rule"),
+    ("name", "variant"),
+    [("close_under_a_verb", "call"), ("answer_that_is_cut", "twice"), ("unseen_auto_refresh", "")],
+)
+def test_whoever_dials_for_each_verb_is_not_asked_for_what_stays_open(name, variant):
+    [scenario] = [each for each in CATALOGUE if each.name == name]
+    played = play(scenario, each_its_own, era="handshake", way="http", variant=variant, compare=False)
+    assert [j for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
+
+
+@pytest.mark.parametrize(
+    ("subject", "rule"),
     [
         (LAZY, "CONN-1"),
         (LAZY, "CONN-4"),
@@ -157,15 +235,16 @@ def test_who_reads_one_page_is_told_so_by_one_rule(given):
         (SINGLE, "TEN-6"),
         (LISTENING, "CALL-12"),
         (LISTENING, "CONN-21"),
+        (PROBING, "CONN-21"),
         (NAMELESS, "TEN-10"),
     ],
 )
-def test_what_only_its_shape_shows_is_seen_kept(adapter, rule):
+def test_what_only_its_shape_shows_is_seen_kept(subject, rule):
     scenarios = tuple(s for s in CATALOGUE if rule in {r.id for r in s.rules})
     verdicts = {
         judgement.verdict
-        for scenario, era, variant in cells(adapter, scenarios)
-        for judgement in play(scenario, adapter, era=era, variant=variant, compare=False).judgements
+        for scenario, era, variant in cells(subject, scenarios)
+        for judgement in play(scenario, subject, era=era, variant=variant, compare=False).judgements
         if judgement.rule == rule
     }
     assert Verdict.KEPT in verdicts

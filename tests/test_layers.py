@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,8 @@ MAY_IMPORT = {
     "reports": {"contract", "history"},
     "plugin": {"contract", "history", "clock", "server", "adapters", "scenarios", "reports", "snapshots"},
     "recording": {"contract", "history", "door"},
-    "cli": {"contract", "history", "recording", "scenarios", "reports"},
+    "matrix": {"contract", "history", "reports", "plugin"},
+    "cli": {"contract", "history", "recording", "scenarios", "reports", "matrix"},
 }
 """A room, and the rooms that it may lean on."""
 
@@ -72,6 +74,18 @@ def test_the_reference_knows_nothing_of_the_kit_and_of_pytest():
         for path in files
         for name in imports_of(path)
         if name.split(".")[0] in (NAME, "pytest")
+    }
+    assert found == set()
+
+
+def test_what_is_sent_to_another_machine_needs_the_standard_library_alone():
+    work = f"{NAME}.matrix.work"
+    files = (KIT / "matrix" / "work").glob("*.py")
+    found = {
+        (path.name, name)
+        for path in files
+        for name in imports_of(path)
+        if not name.startswith(work) and name.split(".")[0] not in sys.stdlib_module_names
     }
     assert found == set()
 

@@ -6,11 +6,16 @@ import asyncio
 import threading
 
 import pytest
+from mcp import ClientSession
 
 from pytest_mcp_conformance.adapters import bundled
+from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract import Adapter, Claims, Outcome, Verdict, Wrapper, adapter
+from pytest_mcp_conformance.history import Recorder
 from pytest_mcp_conformance.scenarios import CATALOGUE, _drawing, _run
 from pytest_mcp_conformance.scenarios._player import play
+from pytest_mcp_conformance.scenarios._refusals import Refusals
+from pytest_mcp_conformance.server.ways.http import DOMAIN
 from tests.cells import cells
 
 HEADERS = next(scenario for scenario in CATALOGUE if scenario.name == "headers_of_a_session")
@@ -228,6 +233,69 @@ def test_a_wrapper_whose_task_group_dies_is_trouble():
 
     played = play(WRONG_TYPE, of("dies", dies), era="handshake")
     assert any("the wrapper died" in line and "the actor died" in line for line in played.trouble)
+
+
+def test_a_wrapper_that_dies_of_an_http_error_is_not_in_trouble_as_well():
+    import anyio
+
+    async def dies(dial):
+        async with streams_of(dial) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            async with anyio.create_task_group() as group:
+
+                async def fail():
+                    raise OSError("the actor died")
+
+                async def list_tools():
+                    return (await session.list_tools()).tools
+
+                async def call_tool(tool, arguments):
+                    group.start_soon(fail)
+                    return await session.call_tool(tool.name, arguments)
+
+                yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+    claims = Claims(transports=("http",), follows_pages=False)
+    [one_post] = [each for each in CATALOGUE if each.name == "one_call_one_post"]
+    played = play(one_post, of("dies", dies, claims), era="handshake", way="http", variant="server_error")
+    assert played.trouble == ()
+
+
+def test_a_set_up_that_dials_behind_itself_and_is_given_up_is_no_death():
+    async def dials_behind(dial):
+        opened = asyncio.get_running_loop().create_future()
+
+        async def hold():
+            async with dial.streams() as (read, write), ClientSession(read, write) as session:
+                await session.initialize()
+                opened.set_result(session)
+                await asyncio.Event().wait()
+
+        held = asyncio.get_running_loop().create_task(hold())
+
+        async def list_tools():
+            return (await (await opened).list_tools()).tools
+
+        async def call_tool(tool, arguments):
+            return await (await opened).call_tool(tool.name, arguments)
+
+        try:
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+        finally:
+            held.cancel()
+            await asyncio.wait({held})
+
+    [given_up] = [each for each in CATALOGUE if each.name == "dial_given_up"]
+    played = play(given_up, of("dials-behind", dials_behind), era="handshake", variant="connect")
+    assert played.trouble == ()
+
+
+def test_what_is_left_and_still_asks_for_its_server_is_told_as_left_alone():
+    refusals = Refusals(Recorder())
+    for host in (f"server-1.{DOMAIN}:80", "example.com:443"):
+        refusals.add(f"tried to connect to {host}: no")
+    assert len(refusals.told(leaky=False)) == 2
+    assert refusals.told(leaky=True) == ["tried to connect to example.com:443: no"]
 
 
 def test_a_part_that_never_answers_beside_a_heartbeat_is_not_the_end_of_the_run():

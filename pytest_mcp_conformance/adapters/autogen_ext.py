@@ -40,10 +40,6 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         result = await workbench.call_tool(name, arguments)
         return {"content": result.to_text(), "isError": result.is_error}
 
-    async def reconnect() -> None:
-        await workbench.stop()
-        await workbench.start()
-
     async def close() -> None:
         nonlocal stopped
         stopped = True
@@ -51,7 +47,7 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
 
     await workbench.start()
     try:
-        yield Wrapper(list_tools=list_tools, call_tool=call_tool, reconnect=reconnect, close=close)
+        yield Wrapper(list_tools=list_tools, call_tool=call_tool, close=close)
     finally:
         if not stopped:
             await workbench.stop()

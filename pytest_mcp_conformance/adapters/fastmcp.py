@@ -14,7 +14,6 @@ from pytest_mcp_conformance.adapters._fastmcp import MODERN, cache_of, transport
 from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 
 LIMIT = 30.0
-REFRESH = {"cache_mode": "refresh"} if MODERN else {}
 
 
 @adapter(
@@ -53,7 +52,7 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
             list_tools=client.list_tools,
             call_tool=call_with,
             call_with=call_with,
-            refresh=partial(client.list_tools, **REFRESH),
+            refresh=partial(client.list_tools, **({"cache_mode": "refresh"} if MODERN else {})),
             close=client.close,
             read_resource=client.read_resource,
             received=lambda: heard,

@@ -41,16 +41,15 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     async def found() -> Any:
         return (await client.search_tools())["results"]
 
-    async def reconnect() -> None:
-        await client.close_all_sessions()
-        await client.create_all_sessions()
+    async def connect() -> None:
+        await client.create_session("server")
 
-    await client.create_all_sessions()
     try:
+        await connect()
         yield Wrapper(
             list_tools=list_tools,
             call_tool=call_tool,
-            reconnect=reconnect,
+            reconnect=connect,
             close=client.close_all_sessions,
             accessors=lambda: {"search_tools": found},
             received=lambda: logged,

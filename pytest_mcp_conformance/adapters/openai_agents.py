@@ -36,17 +36,13 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     async def call_tool(tool: Any, arguments: Any, *meta_and_progress: Any) -> Any:
         return await server.call_tool(name_of(tool), arguments, *meta_and_progress[:1])
 
-    async def reconnect() -> None:
-        await server.cleanup()
-        await server.connect()
-
     async with server:
         yield Wrapper(
             list_tools=server.list_tools,
             call_tool=call_tool,
             call_with=call_tool,
             invalidate=server.invalidate_tools_cache,
-            reconnect=reconnect,
+            reconnect=server.connect,
             close=server.cleanup,
             accessors=lambda: {"cached_tools": lambda: server.cached_tools or []},
             read_resource=server.read_resource,

@@ -33,7 +33,7 @@ LIMIT = 30.0
     ),
 )
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
-    """One toolset, entered once; to connect again is to leave it and to enter it again."""
+    """One toolset, entered once; to close it is to leave it."""
     heard: list[str] = []
     how: Any = {"read_timeout": LIMIT, "init_timeout": LIMIT, "log_handler": hears_log(heard)}
     toolset: Any = MCPToolset(transport_of(dial, keep_alive=False), **how)
@@ -43,16 +43,10 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
 
     async with AsyncExitStack() as entered:
         await entered.enter_async_context(toolset)
-
-        async def reconnect() -> None:
-            await entered.aclose()
-            await entered.enter_async_context(toolset)
-
         yield Wrapper(
             list_tools=toolset.list_tools,
             call_tool=call_with,
             call_with=call_with,
-            reconnect=reconnect,
             close=entered.aclose,
             read_resource=toolset.read_resource,
             received=lambda: heard,

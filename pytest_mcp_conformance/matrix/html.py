@@ -19,7 +19,7 @@ from pytest_mcp_conformance.matrix.counting import (
     words_of,
 )
 from pytest_mcp_conformance.matrix.views import rows_of
-from pytest_mcp_conformance.reports.text import clean
+from pytest_mcp_conformance.reports.text import plain
 
 __all__ = ["html", "is_link"]
 
@@ -29,21 +29,18 @@ _TEMPLATES = Path(__file__).with_name("templates")
 def html(data: Mapping[str, Any]) -> str:
     """The page about a document."""
     from jinja2 import Environment, FileSystemLoader
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
-    def shown(value: Any) -> Any:
-        """Nothing that is invisible or turns the direction of the text gets into the page."""
-        return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
+    data = plain(data)  # nothing that is invisible or turns the direction of a text
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
-        finalize=shown,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
     environment.tests["link"] = is_link
+    environment.filters["code"] = lambda text: Markup(_code(str(escape(text))))
     script = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
     style = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
     tallies = by_rule(data)
@@ -62,6 +59,11 @@ def html(data: Mapping[str, Any]) -> str:
         style=Markup(style + STYLE.replace("}", "}\n")),
         allowed=f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}",
     )
+
+
+def _code(escaped: str) -> str:
+    """Words in backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
 
 
 def is_link(text: str) -> bool:

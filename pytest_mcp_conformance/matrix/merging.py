@@ -59,7 +59,7 @@ def merged(row: Row, raw: Mapping[str, Any]) -> dict[str, Any]:
     return entry
 
 
-def blank(row: Row, why: str = "it is in the table, and was not judged yet") -> dict[str, Any]:
+def blank(row: Row, why: str = "") -> dict[str, Any]:
     """The entry of a wrapper of which nothing is known."""
     return {
         "adapter": row.adapter,

@@ -14,7 +14,7 @@ _REPLACED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for pattern, put in (
         # A path keeps what is inside of site-packages or of the kit, else its last name alone.
         (r"(?:[A-Za-z]:)?[\\/][^\s'\"<>|:]*[\\/]site-packages[\\/]", "…/"),
-        (r"(?<![\w.:/\\~-])/(?:[\w.@+~\[\]-]+/)+(?=[\w.\[\]-]*)", "…/"),
+        (r"(?<![\w.:/\\~…-])/(?:[\w.@+~\[\]-]+/)+(?=[\w.\[\]-]*)", "…/"),
         (r"\b[A-Za-z]:\\(?:[^\s'\"<>|:\\]+\\)+", "…/"),
         (r"\b0x[0-9a-fA-F]{4,}\b", "0x…"),
         (r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b", "…"),

@@ -53,6 +53,7 @@ class Holder(Owner):
         self.handed_out: Any = None
         self._handles: dict[str, Any] = {}
         self._shown = 0
+        self._lapsed: int | None = None
         self._notes = Notes(server, dial.principal)
 
     @property
@@ -166,7 +167,7 @@ class Holder(Owner):
         if (
             await listing.ended()
             and listing.error is not None
-            and not isinstance(listing.error, AdapterError)
+            and not isinstance(listing.error, AdapterError | NotClaimed)
         ):
             return None
         return [tool.name for tool in await listing.result()]
@@ -189,6 +190,7 @@ class Holder(Owner):
             and isinstance(server.ttl_ms, int)
             and server.ttl_ms > 0
         ):
+            self._lapsed = server.ledger.mark
             await asyncio.sleep(server.ttl_ms / 1000)
             return "lapse"
         if claims.makes("reacts_to_list_changed") and await server.notify_list_changed(
@@ -244,9 +246,20 @@ class Holder(Owner):
             except AdapterError as wrong:
                 self.error = wrong
                 raise
+            self._must_have_asked()
             self._handles = {tool.name: tool.handle for tool in served}
         self._shown = len(self.server.history)
         return served
+
+    def _must_have_asked(self) -> None:
+        """After a lapse: whom lifetimes are nothing to is told so by their own rules, and by no other.
+
+        Raises:
+            NotClaimed: The list was served without the server.
+        """
+        mark, self._lapsed = self._lapsed, None
+        if mark is not None and not self.server.ledger.listings(since=mark):
+            raise NotClaimed("a list that lapses with its lifetime")
 
     async def _call(self, name: str, verb: str, *given: Any, shown: int = 0) -> Outcome:
         with self._notes.call(name, verb, given[1], shown) as outcomes:

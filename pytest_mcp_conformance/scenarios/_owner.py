@@ -77,6 +77,7 @@ class Owner:
         self.adapter = adapter
         self._opener = opener
         self.error: BaseException | None = None
+        self._given_up = False
         self.death: BaseException | None = None
         self.trouble: list[str] = []
         self.wrapper: Wrapper | None = None
@@ -109,7 +110,11 @@ class Owner:
         return "" if self.error is None else f"connect raised {describe(self.error)}"
 
     async def give_up(self) -> None:
-        """Cancel the set-up, as a user does who will not wait any longer, and wait for its end."""
+        """Cancel the set-up, as a user does who will not wait any longer, and wait for its end.
+
+        Where the set-up has ended, and dials by itself, that is the end of an adapter as any other.
+        """
+        self._given_up = True
         await self._end_owner()
 
     async def close(self) -> None:
@@ -178,4 +183,4 @@ class Owner:
         except StopAsyncIteration:
             pass
         except BaseException as death:
-            self.death = death
+            self.death = None if self._given_up else death

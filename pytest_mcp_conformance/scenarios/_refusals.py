@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_mcp_conformance.history import Recorder
 from pytest_mcp_conformance.server.ways._home import Home
+from pytest_mcp_conformance.server.ways.http import DOMAIN
 
 __all__ = ["Refusals"]
 
@@ -33,7 +34,12 @@ class Refusals:
     def _write(self, what: str) -> None:
         self._history.record("astray", text=what)
 
-    def told(self) -> list[str]:
-        """One line for each attempt, those in the history first."""
+    def told(self, *, leaky: bool) -> list[str]:
+        """One line for each attempt, those in the history first.
+
+        Args:
+            leaky: Something was left after the play. It still asks for the server, whose address is no more,
+                and is told of as left.
+        """
         seen = (event.text for event in self._history if event.kind == "astray")
-        return list(dict.fromkeys([*seen, *self._said]))
+        return [line for line in dict.fromkeys([*seen, *self._said]) if not (leaky and f".{DOMAIN}:" in line)]

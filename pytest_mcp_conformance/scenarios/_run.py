@@ -169,16 +169,20 @@ def run_once(
     if run.failed:
         judge.not_testable(run.failed)
     run.judgements = judge.judgements()
-    run.trouble += refusals.told()
+    run.trouble += refusals.told(leaky=bool(left))
     run.clock = "virtual" if all(loop.alone for loop in loops) else f"real, bounded by {grace:g} s"
     return run
 
 
 def _gather_trouble(run: Run, connect: Connect, history: Recorder) -> None:
-    dropped = any(event.kind == "closed" and event.how != "client" for event in history)
+    lost = any(
+        (event.kind == "closed" and event.how != "client")
+        or (event.kind == "failed" and not event.message)  # an HTTP error in an answer's place
+        for event in history
+    )
     for holder in connect.holders:
         run.trouble += holder.trouble
-        if holder.death is not None and not dropped:
+        if holder.death is not None and not lost:  # what a loss may do has rules of its own
             run.trouble.append(f"the wrapper died: {describe(holder.death)}")
 
 

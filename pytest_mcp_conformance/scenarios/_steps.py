@@ -40,8 +40,8 @@ MOST_PAGES = 100
 SOON = 10.0
 """Seconds in which calls that are made at once have arrived at the server."""
 
-ONE_BY_ONE = "sends one call at a time"
-"""Why calls that are out together are left out."""
+ONE_BY_ONE = "sends one request at a time"
+"""Why calls that are out together, or beside a listing, are left out."""
 
 SAYS_CLOSED = re.compile(
     r"clos|lost|terminat|disconnect|broken|not connected|eof|end of|reset|dead|gone|hung up|dropped|shut",

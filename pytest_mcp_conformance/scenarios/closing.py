@@ -105,6 +105,9 @@ async def close_under_a_verb(server: ScriptedServer, connect: Connect, verb: str
     method = {"listing": "tools/list", "call": "tools/call"}.get(verb, HANDSHAKE_METHOD[server.era])
 
     async with connect(server) as wrapper:
+        if connect.claims.makes("dials_per_operation") and not wrapper.has("close"):
+            leave_out(CLOSE_ENDS_THE_VERB_UNDER_WAY, "dials_per_operation: there is nothing to close")
+            return
         if verb in ("call", "redial"):
             await wrapper.list_tools()
         if verb == "redial":

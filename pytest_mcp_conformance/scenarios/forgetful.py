@@ -72,7 +72,11 @@ async def unseen_auto_refresh(server: ScriptedServer, connect: Connect) -> None:
         server.has_tools("other")
         server.answers("z", "wrong")
         mark = server.ledger.mark
-        reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+        heard = await server.notify_list_changed()
+        if not heard and connect.claims.makes("dials_per_operation"):
+            leave_out(VANISHED_TOOL_IS_NEVER_UNCHECKED, "dials_per_operation: nobody is there to hear of it")
+            return
+        reached(heard, "no channel on which a notice may be sent")
         reached(
             not connect.took_session or server.ledger.listings(since=mark), "the SDK did not list by itself"
         )

@@ -7,7 +7,7 @@ import asyncio
 from pytest_mcp_conformance.contract.connections import CUT_ANSWER_IS_RESUMED
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._http import LAST_EVENT, Seen, Traffic
-from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
+from pytest_mcp_conformance.scenarios._judge import check, leave_out
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
 from pytest_mcp_conformance.server import V1, NotReached, ScriptedServer
 from pytest_mcp_conformance.server.ways.http import Reply
@@ -35,15 +35,13 @@ async def answer_that_is_cut(server: ScriptedServer, connect: Connect, how: str)
 
     async with connect(server) as wrapper:
         await wrapper.list_tools()
-        await server.settle()
-        others = [stream for each in server.connections for stream in traffic.engine.streams(each)]
         with server.holding("tools/call") as gate:
             call = wrapper.start_call("old", "n1")
             held = await gate.arrived()
             await server.settle()
-            streams = [each for each in traffic.engine.streams(held.connection) if each not in others]
-            reached(streams, "nobody reads the answer to the call")
-            (stream,) = streams
+            stream = traffic.engine.answer_to(held.request)
+            if stream is None:
+                raise NotReached("nobody reads the answer to the call")
             last = f"{stream.name}.{len(stream.messages)}"
 
             def tries() -> list[Seen]:

@@ -65,7 +65,9 @@ async def session_that_the_server_forgot(server: ScriptedServer, connect: Connec
 
 
 OPENS = ("initialize", "server/discover")
-"""What is sent before there is a session: the handshake, and the question whether it is needed."""
+"""What is sent for a session: the handshake, and the question whether it is needed.
+
+What came before the first handshake, as a probe for OAuth, is of no session."""
 
 
 @scenario(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST, variants=("once", "twice"), ways=HTTP)
@@ -95,7 +97,8 @@ async def headers_of_a_session(server: ScriptedServer, connect: Connect, how: st
         await server.notify_list_changed()
     await wrapper.close()
     reached(versions, "no session was begun")
-    later = [each for each in traffic.requests() if each.asks not in OPENS]
+    first = next(place for place, each in enumerate(traffic.seen) if each.asks == "initialize")
+    later = [each for each in traffic.requests(since=first) if each.asks not in OPENS]
     reached(later, "nothing followed the handshake")
     with check(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST):
         for each in later:

@@ -15,8 +15,8 @@ PAGE = TABLE.with_suffix(".md")
 RESULTS = TABLE.with_suffix(".json")
 _ABOUT = (
     "Each report names a package, a release that has a fault, and one that has not. Both are installed, and",
-    "judged by the bundled adapter and the catalogue, which know nothing of the report. `tox -e replays` plays",
-    "them again.",
+    "judged by the bundled adapter and the catalogue, which know nothing of the report. `tox -e replays`",
+    "plays them again.",
 )
 _HEADINGS = ("report", "what was wrong", "affected", "fixed")
 _BROKEN = ("broken", "known-gap")

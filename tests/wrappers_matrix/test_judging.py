@@ -160,7 +160,7 @@ def test_what_is_known_is_not_played_again_and_says_the_same(tmp_path):
     row = row_of("quiet")
     ready(setting, row, written(tmp_path, "quiet"))
     first, steps = judged([row], setting)
-    assert [what for _, what in steps] == ["making the environment", "playing"]
+    assert [what for _, what in steps] == ["preparing its environment", "playing"]
     again, steps = judged([row], setting, places=[])
     assert [what for _, what in steps] == ["is known"]
     assert json.dumps(again) == json.dumps(first)
@@ -179,7 +179,7 @@ def test_a_gateway_does_the_same_as_this_process(tmp_path):
     (setting.folder / row.key / "result.json").unlink()
     with gateways(["popen"]) as places:
         there, steps = judged([row], setting, places=places)
-    assert [what for _, what in steps] == ["making the environment", "playing"]
+    assert [what for _, what in steps] == ["preparing its environment", "playing"]
     assert json.dumps(there) == json.dumps(here_)
 
 

@@ -37,7 +37,7 @@
             rule.classList.toggle("out", !fit);
             found += fit;
           }
-          for (const group of all(".group", area)) group.classList.toggle("out", !group.querySelector("li:not(.out)"));
+          for (const group of all(".group, .missing", area)) group.classList.toggle("out", !group.querySelector("li:not(.out)"));
         }
         area.classList.toggle("out", narrowed && !found);
         if (narrowed) area.open = found > 0;

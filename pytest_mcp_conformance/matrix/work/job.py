@@ -23,7 +23,7 @@ def do(job: dict[str, Any], tell: Callable[[str], object], stop: threading.Event
     """
     folder = Path(job["folder"]).absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    tell("making the environment")
+    tell("preparing its environment")
     try:
         environment(folder, job["python"], job["words"], job["stamp"], stop)
         there = versions_in(folder, job["requirements"], stop)

@@ -21,9 +21,13 @@ from pytest_mcp_conformance.server.ways._sessions import Sessions
 from pytest_mcp_conformance.server.ways._streams import Body, Stream
 
 if TYPE_CHECKING:
+    from pytest_mcp_conformance.history import Event
     from pytest_mcp_conformance.server.script import ScriptedServer
 
-__all__ = ["PATH", "Body", "Exchanged", "HttpEngine", "Reply", "Request"]
+__all__ = ["DOMAIN", "PATH", "Body", "Exchanged", "HttpEngine", "Reply", "Request"]
+
+DOMAIN = "mcp-conformance.test"
+"""Of addresses inside a process, which nobody else can look up."""
 
 PATH = "/mcp"
 
@@ -127,6 +131,12 @@ class HttpEngine:
         """The streams of a connection that a client reads now, each to be `cut()`."""
         lines = [line for line in self._lines if line.connection is connection]
         return [stream for line in lines for stream in line.streams() if stream.reader is not None]
+
+    def answer_to(self, request: Event) -> Stream | None:
+        """The stream by which a request that is out is answered, where a client reads it now."""
+        lines = [line for line in self._lines if line.connection.number == request.connection]
+        streams = [line.answers[request.id] for line in lines if request.id in line.answers]
+        return next((stream for stream in streams if stream.reader is not None), None)
 
     def forget(self, connection: Connection) -> None:
         """End a session as one that has expired: its streams end, and its id is not known any more."""

@@ -15,14 +15,12 @@ import anyio.lowlevel
 
 from pytest_mcp_conformance.server.ways._home import Home
 from pytest_mcp_conformance.server.ways._visit import Visit
-from pytest_mcp_conformance.server.ways.http import PATH, HttpEngine, Reply, Request
+from pytest_mcp_conformance.server.ways.http import DOMAIN, PATH, HttpEngine, Reply, Request
 
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.script import ScriptedServer
 
 __all__ = ["InProcess"]
-
-DOMAIN = "mcp-conformance.test"
 
 _NOBODY = "nothing leaves the process, and no server of this scenario has that address"
 
