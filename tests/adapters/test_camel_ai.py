@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from tests.adapters.smoke import smoke
 
+FAULTS = {"refused_call_is_seen_as_one": "the text of a failed tool is given out as that of a good one"}
 
-@smoke("camel-ai")
+
+@smoke("camel-ai", FAULTS)
 def test_a_verb_does_what_it_says(play):
     play()
