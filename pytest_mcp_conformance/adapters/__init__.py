@@ -18,10 +18,10 @@ BUNDLED: Mapping[str, str] = {
     "mcp-session": "mcp",
     "mcp-client": "mcp>=2",
     "autogen-ext": "autogen-ext>=0.7.5",
-    "langchain-mcp-adapters": "langchain-mcp-adapters>=0.2.0",
-    "langchain-mcp-adapters-session": "langchain-mcp-adapters>=0.2.0",
+    "langchain-mcp-adapters": "langchain-mcp-adapters>=0.1.4",
+    "langchain-mcp-adapters-session": "langchain-mcp-adapters>=0.1.4",
     "mcp-use": "mcp-use>=1.7.0",
-    "mcpadapt": "mcpadapt>=0.1.12",
+    "mcpadapt": "mcpadapt>=0.1.5",
 }
 """The names of all bundled adapters, installed or not, and what each needs installed."""
 
