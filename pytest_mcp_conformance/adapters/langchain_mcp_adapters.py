@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from importlib.metadata import version
 from typing import Any
 
-from langchain_mcp_adapters.callbacks import Callbacks
 from langchain_mcp_adapters.client import MultiServerMCPClient
 
 from pytest_mcp_conformance.adapters import _langchain as ours
@@ -16,9 +15,9 @@ CLAIMS = Claims(  # the sections are those of https://docs.langchain.com/oss/pyt
     redials=True,  # "Quickstart": stateless by default, a fresh session for each tool invocation
     isolates_principals=True,  # "Tool interceptors": the credentials of the user of a run
     own_timeout=ours.LIMIT,  # `session_kwargs`
-    progress=True,  # "Progress notifications"
+    progress=ours.HAS_HANDLERS,  # "Progress notifications"
     binds_tools=True,
-    callbacks=True,  # "Logging"
+    callbacks=ours.HAS_HANDLERS,  # "Logging"
     clock=True,
     eras=("handshake",),
     transports=("http", "stdio", "loopback"),
@@ -41,7 +40,7 @@ async def adapter_(dial: Dial, settings: dict[str, Any]) -> AsyncIterator[Wrappe
         logged.append(str(params.data))
 
     connection = ours.connection_to(dial, settings)
-    how: Any = {"callbacks": Callbacks(on_logging_message=hears), "tool_interceptors": [ours.add_headers]}
+    how: Any = ours.handlers(hears)
     client = MultiServerMCPClient({"server": connection}, **how)
 
     async def set_principal(renewed: Dial) -> None:
