@@ -42,7 +42,7 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
 
     def call_tool(tool: Any, sent: Any) -> Any:
         toolset.warm_up()
-        found = next(each for each in toolset if each.name == tool) if isinstance(tool, str) else tool
+        found = {each.name: each for each in toolset}[tool] if isinstance(tool, str) else tool
         return json.loads(found.invoke(**sent))
 
     def reconnect() -> None:
