@@ -19,6 +19,7 @@ from pytest_mcp_conformance.contract.calls import (
 )
 from pytest_mcp_conformance.contract.checks import CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER
 from pytest_mcp_conformance.contract.connections import (
+    CLOSE_IS_BOUNDED,
     CONCURRENT_FIRST_USE_IS_ONE_DIAL,
     CONNECTION_IN_USE_STAYS_OPEN,
     SESSION_HEADERS_RIDE_ON_EVERY_REQUEST,
@@ -64,6 +65,14 @@ class ServesOneUser(Renews):
         if dial.principal != self.dial.principal:
             raise ValueError("one client serves one user")
         await super().set_principal(dial)
+
+
+class SaysThatItGivesUp(Client):
+    """Raises at close, which it has bounded by a limit of its own."""
+
+    async def close(self):
+        await super().close()
+        raise TimeoutError
 
 
 class ListensToEachCall(Client):
@@ -134,6 +143,7 @@ OUT_TOGETHER = (
 )
 """What is about several requests that are out at the same time."""
 
+GIVING_UP = breaks(CLOSE_IS_BOUNDED)(SaysThatItGivesUp).adapter
 AREAS = frozenset({"CALL", "CONN", "TEN"})
 
 
@@ -142,7 +152,9 @@ def _judging(rule):
 
 
 CLIENTS = tuple(s for s in CATALOGUE if AREAS & {rule.area for rule in s.rules})
+MUTE_ENDS = tuple(s for s in CATALOGUE if s.name == "end_that_is_not_answered")
 PLAYED = [
+    *((GIVING_UP, *cell) for cell in cells(GIVING_UP, MUTE_ENDS)),
     *((LAZY, *cell) for cell in cells(LAZY, CLIENTS)),
     *((POOLING, *cell) for cell in cells(POOLING, _judging(CONNECTION_IN_USE_STAYS_OPEN))),
     *((REFUSING, *cell) for cell in cells(REFUSING, _judging(HEADERS_RIDE_ON_ALL_TRAFFIC))),
