@@ -16,6 +16,7 @@ from pytest_mcp_conformance.contract.caching import (
     SERVERS_NEVER_SHARE_AN_ENTRY,
 )
 from pytest_mcp_conformance.history import Event
+from pytest_mcp_conformance.scenarios._channel import must_have_a_channel
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
@@ -113,7 +114,7 @@ async def fresh_listing_meets_a_notice(server: ScriptedServer, connect: Connect)
     async with connect(server) as wrapper:
         await wrapper.list_tools()
         server.has_tools(*V2)
-        reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+        must_have_a_channel(server, await server.notify_list_changed())
         await wrapper.react()
         with check(NOTICE_ENDS_FRESHNESS):
             assert await wrapper.names() == ["a", "new"]
@@ -237,7 +238,7 @@ async def equal_lists_at_once(server: ScriptedServer, connect: Connect, who: str
             await wrapper.make_stale()
         with server.holding("tools/list") as gate:
             if hears:
-                reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+                must_have_a_channel(server, await server.notify_list_changed())
                 await wrapper.react()
             before = len(gate.held)  # asked by the wrapper itself, for the notice
             lists = [wrapper.start_listing() for _ in range(3)]
