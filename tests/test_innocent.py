@@ -24,6 +24,10 @@ from pytest_mcp_conformance.contract.connections import (
     CONNECTION_IN_USE_STAYS_OPEN,
     SESSION_HEADERS_RIDE_ON_EVERY_REQUEST,
 )
+from pytest_mcp_conformance.contract.notices import (
+    EVERY_CONNECTION_IS_LISTENED_TO,
+    NOTICE_ON_ANY_CHANNEL_RENEWS_THE_LIST,
+)
 from pytest_mcp_conformance.contract.pagination import LIST_HOLDS_ALL_PAGES
 from pytest_mcp_conformance.contract.tenants import (
     HEADERS_RIDE_ON_ALL_TRAFFIC,
@@ -45,6 +49,7 @@ from tests.wrong._wrong import breaks
 from tests.wrong.closing import Pooling
 from tests.wrong.credentials import Renews
 from tests.wrong.lifetimes import LivesForEver
+from tests.wrong.notices import ListensToNothing
 from tests.wrong.pagination import FirstPageOnly
 
 
@@ -135,6 +140,14 @@ FOREVER = LivesForEver.adapter
 
 NAMELESS = breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(HasNoCredential).adapter
 
+DEAF = ListensToNothing.adapter
+"""Breaks the rules about the channel of notices, and none about the notices that would come there."""
+
+OF_THE_CHANNEL = {EVERY_CONNECTION_IS_LISTENED_TO, NOTICE_ON_ANY_CHANNEL_RENEWS_THE_LIST}
+NOTICES = tuple(
+    s for s in CATALOGUE if {rule.area for rule in s.rules} == {"NTC"} and not OF_THE_CHANNEL & set(s.rules)
+)
+
 OUT_TOGETHER = (
     CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER,
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
@@ -155,6 +168,7 @@ CLIENTS = tuple(s for s in CATALOGUE if AREAS & {rule.area for rule in s.rules})
 MUTE_ENDS = tuple(s for s in CATALOGUE if s.name == "end_that_is_not_answered")
 PLAYED = [
     *((GIVING_UP, *cell) for cell in cells(GIVING_UP, MUTE_ENDS)),
+    *((DEAF, *cell) for cell in cells(DEAF, NOTICES)),
     *((LAZY, *cell) for cell in cells(LAZY, CLIENTS)),
     *((POOLING, *cell) for cell in cells(POOLING, _judging(CONNECTION_IN_USE_STAYS_OPEN))),
     *((REFUSING, *cell) for cell in cells(REFUSING, _judging(HEADERS_RIDE_ON_ALL_TRAFFIC))),

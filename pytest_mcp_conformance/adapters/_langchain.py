@@ -6,17 +6,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from datetime import timedelta
+from inspect import signature
 from typing import Any
 
+from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.tools import convert_mcp_tool_to_langchain_tool
 from mcp.types import Tool as Named
 
 from pytest_mcp_conformance.adapters._settings import settings_of
 from pytest_mcp_conformance.contract import Dial, Tool
 
-__all__ = ["LIMIT", "add_headers", "common_settings", "connection_to", "tool_verbs"]
+__all__ = ["HAS_HANDLERS", "LIMIT", "common_settings", "connection_to", "handlers", "tool_verbs"]
 
 LIMIT = 30.0
+HAS_HANDLERS = "tool_interceptors" in signature(MultiServerMCPClient).parameters
 _HEADERS: ContextVar[dict[str, str] | None] = ContextVar("headers of one call", default=None)
 
 
@@ -32,7 +35,16 @@ def connection_to(dial: Dial, session_kwargs: dict[str, Any]) -> Any:
     return {"transport": transport, **settings_of(dial), "session_kwargs": session_kwargs}
 
 
-async def add_headers(request: Any, handler: Any) -> Any:
+def handlers(hears: Any) -> dict[str, Any]:
+    """A handler for log messages and an interceptor for headers, where the release takes them."""
+    if not HAS_HANDLERS:
+        return {}
+    from langchain_mcp_adapters.callbacks import Callbacks
+
+    return {"callbacks": Callbacks(on_logging_message=hears), "tool_interceptors": [_add_headers]}
+
+
+async def _add_headers(request: Any, handler: Any) -> Any:
     """An interceptor that gives a call the headers that it was made with."""
     return await handler(request.override(headers=_HEADERS.get()))
 
@@ -50,9 +62,11 @@ def tool_verbs(load: Callable[[], Awaitable[Any]], session: Any, **how: Any) -> 
             )
         _HEADERS.set(headers)
         message = await tool.ainvoke({"type": "tool_call", "id": "1", "name": tool.name, "args": arguments})
-        structured = (message.artifact or {}).get("structured_content")
-        said = {} if structured is None else {"structuredContent": structured}
-        return {"content": message.content, "isError": message.status == "error", **said}
+        artifact = message.artifact if isinstance(message.artifact, dict) else {}
+        said = {"content": message.content, "isError": message.status == "error"}
+        if "structured_content" in artifact:
+            said["structuredContent"] = artifact["structured_content"]
+        return said
 
     async def bind(name: str) -> Any:
         return next(tool for tool in await load() if tool.name == name)
@@ -60,6 +74,6 @@ def tool_verbs(load: Callable[[], Awaitable[Any]], session: Any, **how: Any) -> 
     return {
         "list_tools": list_tools,
         "call_tool": call_tool,
-        "call_with_headers": call_tool,
+        "call_with_headers": call_tool if HAS_HANDLERS else None,
         "bind": bind,
     }

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from importlib.metadata import version
 from typing import Any
 
-from langchain_mcp_adapters.callbacks import Callbacks
 from langchain_mcp_adapters.client import MultiServerMCPClient
 
 from pytest_mcp_conformance.adapters import _langchain as ours
@@ -16,9 +15,9 @@ CLAIMS = Claims(  # the sections are those of https://docs.langchain.com/oss/pyt
     redials=True,  # "Quickstart": stateless by default, a fresh session for each tool invocation
     isolates_principals=True,  # "Tool interceptors": the credentials of the user of a run
     own_timeout=ours.LIMIT,  # `session_kwargs`
-    progress=True,  # "Progress notifications"
+    progress=ours.HAS_HANDLERS,  # "Progress notifications"
     binds_tools=True,
-    callbacks=True,  # "Logging"
+    callbacks=ours.HAS_HANDLERS,  # "Logging"
     clock=True,
     eras=("handshake",),
     transports=("http", "stdio", "loopback"),
@@ -41,18 +40,14 @@ async def adapter_(dial: Dial, settings: dict[str, Any]) -> AsyncIterator[Wrappe
         logged.append(str(params.data))
 
     connection = ours.connection_to(dial, settings)
-    how: Any = {"callbacks": Callbacks(on_logging_message=hears), "tool_interceptors": [ours.add_headers]}
+    how: Any = ours.handlers(hears)
     client = MultiServerMCPClient({"server": connection}, **how)
-
-    async def read_resource(uri: str) -> Any:
-        return await client.get_resources("server", uris=uri)
 
     async def set_principal(renewed: Dial) -> None:
         client.connections["server"]["headers"] = renewed.headers
 
     yield Wrapper(
         **ours.tool_verbs(client.get_tools, None, connection=connection, **how),
-        set_principal=set_principal,
-        read_resource=read_resource,
+        set_principal=None if dial.transport == "stdio" else set_principal,  # headers are of HTTP
         received=lambda: logged,
     )

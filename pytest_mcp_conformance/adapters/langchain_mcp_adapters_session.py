@@ -8,7 +8,6 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-from langchain_mcp_adapters.callbacks import Callbacks
 from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.tools import load_mcp_tools
 from mcp import ClientSession
@@ -19,9 +18,9 @@ from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 CLAIMS = Claims(  # the sections are those of https://docs.langchain.com/oss/python/langchain/mcp
     isolates_principals=True,  # "Stateful sessions": each user opens one
     own_timeout=ours.LIMIT,  # `session_kwargs`
-    progress=True,  # "Progress notifications"
+    progress=ours.HAS_HANDLERS,  # "Progress notifications"
     binds_tools=True,
-    callbacks=True,  # "Logging"
+    callbacks=ours.HAS_HANDLERS,  # "Logging"
     clock=True,
     eras=("handshake",),
     transports=WAYS,
@@ -39,11 +38,11 @@ CLAIMS = Claims(  # the sections are those of https://docs.langchain.com/oss/pyt
 async def adapter_(dial: Dial, settings: dict[str, Any]) -> AsyncIterator[Wrapper]:
     """A session of the client; over memory, which it does not take, one that the user made."""
     logged: list[str] = []
-    how: Any = {"tool_interceptors": [ours.add_headers]}
 
     async def hears(params: Any, context: Any = None) -> None:
         logged.append(str(params.data))
 
+    how: Any = ours.handlers(hears)
     async with AsyncExitStack() as stack:
         if dial.transport == "memory":
             read, write = await stack.enter_async_context(dial.streams())
@@ -53,7 +52,7 @@ async def adapter_(dial: Dial, settings: dict[str, Any]) -> AsyncIterator[Wrappe
             await session.initialize()
         else:
             connections = {"server": ours.connection_to(dial, settings)}
-            client = MultiServerMCPClient(connections, callbacks=Callbacks(on_logging_message=hears))
+            client = MultiServerMCPClient(connections, **how)
             session = await stack.enter_async_context(client.session("server"))
         verbs = ours.tool_verbs(partial(load_mcp_tools, session, **how), session, **how)
         yield Wrapper(**verbs, received=lambda: logged)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from importlib.metadata import version
+from inspect import isawaitable, signature
 from typing import Any
 
 from mcp import StdioServerParameters
@@ -11,6 +12,18 @@ from mcpadapt.core import MCPAdapt, ToolAdapter
 
 from pytest_mcp_conformance.adapters._settings import settings_of
 from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
+
+HAS_LIMIT = "client_session_timeout_seconds" in signature(MCPAdapt).parameters
+CLAIMS = Claims(
+    isolates_principals=True,  # an object for each user
+    own_timeout=5.0 if HAS_LIMIT else None,  # the default, by its docstring
+    binds_tools=True,
+    clock=True,
+    eras=("handshake",),
+    transports=("http", "stdio", "loopback"),
+    same_task_close=True,  # as the session inside
+    one_shot=True,
+)
 
 
 class Tools(ToolAdapter):
@@ -23,20 +36,7 @@ class Tools(ToolAdapter):
     async_adapt = adapt
 
 
-@adapter(
-    "mcpadapt",
-    version=version("mcpadapt"),
-    claims=Claims(
-        isolates_principals=True,  # an object for each user
-        own_timeout=5.0,  # the default of `client_session_timeout_seconds`, by its docstring
-        binds_tools=True,
-        clock=True,
-        eras=("handshake",),
-        transports=("http", "stdio", "loopback"),
-        same_task_close=True,  # as the session inside
-        one_shot=True,
-    ),
-)
+@adapter("mcpadapt", version=version("mcpadapt"), claims=CLAIMS)
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """The tools are those of `atools`; a name is called on the session."""
     way: Any = {"transport": "streamable-http", **settings_of(dial)}
@@ -49,8 +49,12 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
             return await client.sessions[0].call_tool(tool, arguments)
         return await tool(arguments)
 
+    async def list_tools() -> Any:
+        listed = client.atools()
+        return await listed if isawaitable(listed) else listed  # a plain function before 0.1.7
+
     async def bind(name: str) -> Any:
-        return next(tool.handle for tool in await client.atools() if tool.name == name)
+        return next(tool.handle for tool in await list_tools() if tool.name == name)
 
     async with client:
-        yield Wrapper(list_tools=client.atools, call_tool=call_tool, bind=bind)
+        yield Wrapper(list_tools=list_tools, call_tool=call_tool, bind=bind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -68,7 +69,7 @@ def matrix(
     A NAME is an adapter, a package, or an adapter with its version, as in acme-1.0; globs are taken. Without
     one all are judged. The exit code is 0 where each is as its known gaps say, and 1 where one is not.
     """
-    with _told():
+    with _told(), _terminated_as_interrupted():
         from pytest_mcp_conformance.matrix.judging import Setting, entries_of, judge
         from pytest_mcp_conformance.matrix.kit import kit_of
         from pytest_mcp_conformance.matrix.places import gateways, here
@@ -105,6 +106,20 @@ def _told() -> Iterator[None]:
         yield
     except UsageError as error:
         raise click.UsageError(str(error)) from None
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Whoever is told to end takes along what it has started, as with Ctrl-C."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -30,7 +30,20 @@ def markdown(data: Mapping[str, Any]) -> str:
 
 def text(said: Any) -> str:
     """Any text as one line of Markdown in which nothing is markup."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+!|~&$@:])", r"\\\1", one_line(str(said)))
+    return _escaped(one_line(str(said)))
+
+
+def _escaped(line: str) -> str:
+    return re.sub(r"([\\`*_\[\]<>#|~&$!])", r"\\\1", line)
+
+
+def _ours(said: str) -> str:
+    """A text of the contract's, its words in backticks as code."""
+    parts = one_line(said).split("`")
+    if len(parts) % 2 == 0:
+        return text(said)
+    code = (f"`{part.replace('|', '')}`" if at % 2 else _escaped(part) for at, part in enumerate(parts))
+    return "".join(code)
 
 
 def _lines(data: Mapping[str, Any]) -> Iterator[str]:
@@ -107,7 +120,7 @@ def _rule(name: str, rule: Mapping[str, Any], known: Mapping[str, Any]) -> list[
     return [
         f"{text(name)} {text(rule['level'])}",
         f"{VERDICTS.get(rule['verdict'], '')}{inherited}",
-        text(known.get("text", "")),
+        _ours(known.get("text", "")),
         text(first),
         " ".join(parts),
     ]
@@ -120,7 +133,7 @@ def _list(title: str, tallies: Sequence[Tally], data: Mapping[str, Any]) -> Iter
     if not tallies:
         yield "None."
         return
-    rows = [[each.rule, words_of(each.counts), text(data["rules"][each.rule]["text"])] for each in tallies]
+    rows = [[each.rule, words_of(each.counts), _ours(data["rules"][each.rule]["text"])] for each in tallies]
     yield from _table(["rule", "wrappers", "the rule"], rows)
 
 

@@ -145,7 +145,7 @@ def _amiss(entry: Mapping[str, Any], raw: Mapping[str, Any]) -> list[str]:
             said.append(f"{label}: {_some(names)}")
     if entry["probes"]:
         said.append(f"the wire contradicts claims: {_some([each['claim'] for each in entry['probes']])}")
-    said += [f"{each['detail']} (items: {each['items']})" for each in entry["trouble"]]
+    said += [f"{steady_line(each['detail'], 100)} (items: {each['items']})" for each in entry["trouble"]]
     said += [f"known gap closed: {steady_line(each)}" for each in raw.get("closed", [])]
     if not raw["report"]["complete"]:
         said.append("the run did not come to its end")

@@ -16,6 +16,7 @@ from pytest_mcp_conformance.contract.caching import (
     SERVERS_NEVER_SHARE_AN_ENTRY,
 )
 from pytest_mcp_conformance.history import Event
+from pytest_mcp_conformance.scenarios._channel import must_have_a_channel
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
@@ -34,10 +35,12 @@ async def private_listing_of_two_principals(server: ScriptedServer, connect: Con
     server.has_tools("of_a", principal="A")
     server.has_tools("of_b", principal="B")
 
-    async with connect(server, "A") as a, connect(server, "B") as b:
-        if await a.try_names() is None:
-            leave_out(PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL, f"refuses a listing whose scope is {scope}")
-            return
+    a = await connect.attempt(server, "A")
+    refused = a.error is not None and bool(server.ledger.listings())  # it lists when it connects
+    if refused or (a.error is None and not await a.try_names()):
+        leave_out(PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL, f"takes no listing whose scope is {scope}")
+        return
+    async with connect(server, "B") as b:
         reached(server.ledger.frames("tools/list", principal="A"), "no listing of A")
         with check(PRIVATE_ANSWER_STAYS_WITH_ITS_PRINCIPAL):
             assert await b.names() == ["of_b"]
@@ -111,7 +114,7 @@ async def fresh_listing_meets_a_notice(server: ScriptedServer, connect: Connect)
     async with connect(server) as wrapper:
         await wrapper.list_tools()
         server.has_tools(*V2)
-        reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+        must_have_a_channel(server, await server.notify_list_changed())
         await wrapper.react()
         with check(NOTICE_ENDS_FRESHNESS):
             assert await wrapper.names() == ["a", "new"]
@@ -136,7 +139,7 @@ async def refetch_fails(server: ScriptedServer, connect: Connect, fault: str) ->
         if way == "refresh":  # it has said that it failed, and the user asks once more
             await wrapper.make_stale()
         with check(FAILED_REFETCH_EMPTIES_NOTHING):
-            assert await wrapper.names() == ["a", "new"]
+            assert "new" in await wrapper.names()
 
 
 @scenario(EMPTY_LISTING_IS_A_LISTING)
@@ -235,7 +238,7 @@ async def equal_lists_at_once(server: ScriptedServer, connect: Connect, who: str
             await wrapper.make_stale()
         with server.holding("tools/list") as gate:
             if hears:
-                reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+                must_have_a_channel(server, await server.notify_list_changed())
                 await wrapper.react()
             before = len(gate.held)  # asked by the wrapper itself, for the notice
             lists = [wrapper.start_listing() for _ in range(3)]
@@ -268,10 +271,10 @@ async def way_out_of_a_fresh_listing(server: ScriptedServer, connect: Connect, v
         mark = server.ledger.mark
         await wrapper.verb(verb)
         with check(EXPLICIT_REFRESH_PASSES_EVERY_LAYER):
-            assert await wrapper.names() == ["a", "new"]
+            assert "new" in await wrapper.names()  # whether "old" is gone is another rule's
             assert server.ledger.listings(since=mark), "the server was not asked"
         if wrapper.has("accessors"):
             for name, accessor in dict(await wrapper.verb("accessors")).items():
                 with check(EXPLICIT_REFRESH_PASSES_EVERY_LAYER):
                     shown = [each.name for each in tools_of(await perform(accessor))]
-                    assert shown == ["a", "new"], f"read through {name}"
+                    assert "new" in shown, f"read through {name}"

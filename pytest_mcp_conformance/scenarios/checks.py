@@ -16,6 +16,7 @@ from pytest_mcp_conformance.contract.checks import (
     TOOLS_OF_EVERY_PAGE_ARE_CHECKED,
     VANISHED_TOOL_IS_NEVER_UNCHECKED,
 )
+from pytest_mcp_conformance.scenarios._channel import must_have_a_channel
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
@@ -96,7 +97,7 @@ async def discarded_listing(server: ScriptedServer, connect: Connect) -> None:
         kept = wrapper.handle("a")
         with server.holding("tools/list") as gate:
             server.has_tools("a", "other")
-            reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+            must_have_a_channel(server, await server.notify_list_changed())
             await wrapper.react()
             listing = wrapper.start_listing()
             late = await gate.arrived()

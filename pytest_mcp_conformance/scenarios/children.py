@@ -5,6 +5,7 @@ from __future__ import annotations
 from pytest_mcp_conformance.contract.connections import CLOSE_IS_BOUNDED
 from pytest_mcp_conformance.contract.notices import STDIO_RECONNECT_LISTENS_AGAIN
 from pytest_mcp_conformance.contract.tenants import STDIO_PRINCIPALS_GET_THEIR_OWN_CHILDREN
+from pytest_mcp_conformance.scenarios._channel import must_have_a_channel
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
@@ -61,7 +62,7 @@ async def child_that_is_replaced(server: ScriptedServer, connect: Connect, how: 
     async with connect(server) as wrapper:
         await wrapper.list_tools()
         await server.settle()
-        reached(server.ledger.frames("subscriptions/listen"), "no subscription was opened")
+        must_have_a_channel(server, server.ledger.frames("subscriptions/listen"))
         before, mark = len(children.relays), server.ledger.mark
         server.drop(ENDS[how])
         await server.settle()

@@ -19,6 +19,7 @@ from pytest_mcp_conformance.contract.generations import (
     FAILED_LISTING_LEAVES_TOOLS_CHECKED,
     UNSEEN_LISTINGS_ARE_NO_COVERAGE,
 )
+from pytest_mcp_conformance.scenarios._channel import must_have_a_channel
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import VerbFailed, check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
@@ -76,7 +77,7 @@ async def unseen_auto_refresh(server: ScriptedServer, connect: Connect) -> None:
         if not heard and connect.claims.makes("dials_per_operation"):
             leave_out(VANISHED_TOOL_IS_NEVER_UNCHECKED, "dials_per_operation: nobody is there to hear of it")
             return
-        reached(heard, "no channel on which a notice may be sent")
+        must_have_a_channel(server, heard)
         reached(
             not connect.took_session or server.ledger.listings(since=mark), "the SDK did not list by itself"
         )

@@ -8,10 +8,12 @@ from dataclasses import replace
 from http import HTTPStatus
 
 from pytest_mcp_conformance.contract import Outcome
+from pytest_mcp_conformance.contract.calls import PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL
 from pytest_mcp_conformance.contract.connections import HTTP_ERROR_BELONGS_TO_ITS_REQUEST
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, reached
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
+from pytest_mcp_conformance.scenarios._steps import elapsed
 from pytest_mcp_conformance.server import FAULTS, V1, ScriptedServer
 
 ERRORS = ("unauthorized", "forbidden", "too_many_requests", "server_error", "unavailable")
@@ -50,6 +52,27 @@ async def http_errors_to_calls(server: ScriptedServer, connect: Connect) -> None
             assert wrapper.same_connections(before), "an HTTP error to one call took the connection with it"
         if not outcome.ok:
             server.drop()  # what was ended so cannot be left in good order, which is no second fault
+
+
+@scenario(PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL, ways=HTTP)
+async def http_error_below_a_call(server: ScriptedServer, connect: Connect) -> None:
+    """A call is answered with HTTP 500 at once. What its caller is told of that is for another rule."""
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        server.suffers(replace(FAULTS["server_error"], headers=()), "call", times=float("inf"))
+        with elapsed() as spent:
+            outcome = await wrapper.call("old", "n1")
+        sent = server.ledger.calls("n1")
+        reached(sent, "the call was not sent")
+        limit = connect.claims.own_timeout
+        with check(PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL):
+            assert not outcome.ok, f"a call that was answered with HTTP 500: {outcome}"
+            waited = len(sent) == 1 and limit is not None and spent.seconds >= limit
+            assert not waited, (
+                f"HTTP 500 came at once, and the call ended after {spent.seconds:g} s: {outcome}"
+            )
 
 
 def _statuses(outcome: Outcome) -> set[int]:

@@ -17,6 +17,7 @@ from pytest_mcp_conformance.contract.notices import (
     OTHER_NOTICES_DISTURB_NOTHING,
 )
 from pytest_mcp_conformance.history import Event
+from pytest_mcp_conformance.scenarios._channel import must_have_a_channel
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
@@ -104,6 +105,7 @@ async def acknowledgment_grants_less(server: ScriptedServer, connect: Connect, h
         return
     await server.settle()
     asked = [frame.params.get("notifications", {}) for frame in server.ledger.frames("subscriptions/listen")]
+    must_have_a_channel(server, asked)
     reached(any(each.get("toolsListChanged") for each in asked), "it did not ask to hear of changes")
     server.has_tools(*V2)
     await asyncio.sleep(HOUR_MS / 1000 if how == "lapsed" else wrapper.claims.polls or 0.0)
@@ -121,7 +123,7 @@ async def subscription_ends(server: ScriptedServer, connect: Connect, how: str) 
     async with connect(server) as wrapper:
         await wrapper.list_tools()
         await server.settle()
-        reached(server.ledger.frames("subscriptions/listen"), "no subscription was opened")
+        must_have_a_channel(server, server.ledger.frames("subscriptions/listen"))
         with server.holding("tools/call") as gate:
             call = wrapper.start_call("old", "n1")
             await gate.arrived()
@@ -150,7 +152,7 @@ async def subscription_is_refused(server: ScriptedServer, connect: Connect) -> N
     async with connect(server) as wrapper:
         await wrapper.list_tools()
         await server.settle()
-        reached(server.ledger.frames("subscriptions/listen"), "no subscription was opened")
+        must_have_a_channel(server, server.ledger.frames("subscriptions/listen"))
         with elapsed() as spent:
 
             def refuse(connection: Connection, request: Event) -> None:
@@ -214,7 +216,7 @@ async def notice_for_one_of_two(server: ScriptedServer, connect: Connect) -> Non
             theirs = server.connections[already:] or server.connections
             for tools in (V2, ("third",)):
                 server.has_tools(*tools)
-                reached(await server.notify_list_changed(connections=theirs), "no channel for the notice")
+                must_have_a_channel(server, await server.notify_list_changed(connections=theirs))
                 await second.react()
                 with check(NOTICE_REACHES_ITS_OWN_CLIENT):
                     expected = [each if isinstance(each, str) else each["name"] for each in tools]

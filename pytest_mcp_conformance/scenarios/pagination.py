@@ -26,6 +26,7 @@ from pytest_mcp_conformance.contract.pagination import (
     WALK_ACROSS_A_NOTICE_IS_NOT_KEPT,
 )
 from pytest_mcp_conformance.scenarios._aloud import listening
+from pytest_mcp_conformance.scenarios._channel import must_have_a_channel
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._first_page import must_ask_for_a_second_page, names_a_page
 from pytest_mcp_conformance.scenarios._judge import check, current_judge, reached
@@ -255,7 +256,7 @@ async def notice_between_two_pages(server: ScriptedServer, connect: Connect, lat
             raise
         server.pages(["a2"], ["new"])
         gate.open()
-        reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+        must_have_a_channel(server, await server.notify_list_changed())
         first.late.release()
     wrapper = await first.ended()
     await wrapper.react()

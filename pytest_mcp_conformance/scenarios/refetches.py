@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from pytest_mcp_conformance.contract import Tool
 from pytest_mcp_conformance.contract._tool import tools_of
@@ -15,6 +16,7 @@ from pytest_mcp_conformance.contract.notices import (
     OVERLAPPING_LOADS_LIST_EACH_TOOL_ONCE,
     REFRESHED_LIST_IS_THE_ONE_IN_USE,
 )
+from pytest_mcp_conformance.scenarios._channel import must_have_a_channel
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
@@ -72,7 +74,7 @@ async def notice_during_a_refresh(server: ScriptedServer, connect: Connect, how:
                     leave_out(NOTICE_DURING_A_REFRESH_IS_NOT_LOST, "tries no failed refresh again")
                     return
             server.has_tools("third")
-            reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+            must_have_a_channel(server, await server.notify_list_changed())
             newer = wrapper.start_listing() if how == "retried" else None
             await server.settle()
             gate.open()
@@ -107,7 +109,7 @@ async def close_behind_a_notice(server: ScriptedServer, connect: Connect, when: 
         with server.holding("tools/list") as gate:
             if when == "notice":
                 server.has_tools(*V2)
-                reached(await server.notify_list_changed(settled=False), "no channel for the notice")
+                must_have_a_channel(server, await server.notify_list_changed(settled=False))
             else:
                 await _refetch(server, wrapper, gate)
             await wrapper.close()
@@ -139,7 +141,7 @@ async def refresh_after_a_notice_fails(server: ScriptedServer, connect: Connect,
         server.has_tools(*V2)
         mark = server.ledger.mark
         server.suffers(fault, "list")
-        reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+        must_have_a_channel(server, await server.notify_list_changed())
         await wrapper.react()
         with check(FAILED_REFRESH_LEAVES_THE_LIST_STALE):
             if not server.ledger.listings(since=mark):  # it fetches when it is asked
@@ -190,7 +192,9 @@ async def change_before_the_acknowledgment(server: ScriptedServer, connect: Conn
         if opening.done:  # else it connects only once it is acknowledged
             listing = (await opening.result()).start_listing()
             await server.settle()
-        await gate.arrived()
+        with suppress(NotReached):
+            await gate.arrived()
+        must_have_a_channel(server, gate.held)
         server.has_tools(*V2)
     wrapper = await opening.result()
     reached(wrapper.error is None, wrapper.failure)
@@ -213,7 +217,7 @@ async def every_view_after_a_notice(server: ScriptedServer, connect: Connect) ->
         await wrapper.call("old", "n1")
         await server.settle()
         server.has_tools(*V2)
-        reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+        must_have_a_channel(server, await server.notify_list_changed())
         await wrapper.react()
         with check(REFRESHED_LIST_IS_THE_ONE_IN_USE):
             assert await wrapper.names() == ["a", "new"]
@@ -237,7 +241,7 @@ async def _refetch(
     The wrapper asks by itself, or else by a verb, which is given too.
     """
     server.has_tools(*V2)
-    reached(await server.notify_list_changed(), "no channel on which a notice may be sent")
+    must_have_a_channel(server, await server.notify_list_changed())
     if await _arrives(gate, 1, within=wrapper.claims.reacts_to_list_changed or 0.0):
         return None, gate.held[0]
     verb = wrapper.start_listing()

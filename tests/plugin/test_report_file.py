@@ -183,3 +183,8 @@ def test_a_file_that_cannot_be_written_is_told(adapter, run, monkeypatch):
     result = run("--mcp-report=out.json")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stdout.fnmatch_lines(["report not written to *out.json: No space left on device"])
+
+
+def test_with_workers_the_items_stand_in_the_same_order(adapter, report):
+    adapter("CALL-1=broken NTC-1@modern=broken")
+    assert report("-n", "2")["wrappers"] == report()["wrappers"]

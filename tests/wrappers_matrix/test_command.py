@@ -12,6 +12,7 @@ import sys
 import sysconfig
 import time
 import zipfile
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -27,7 +28,13 @@ from pytest_mcp_conformance.matrix.work import environment
 from tests.wrappers_matrix.places import ROOT, ready, written
 
 MCP = version("mcp")
-SCRIPT = "from pytest_mcp_conformance.cli import main; main(prog_name='mcp-conformance')"
+NARROW = """
+from functools import partial
+from pytest_mcp_conformance.cli import main
+from pytest_mcp_conformance.matrix import judging
+judging.Setting = partial(judging.Setting, more=("--mcp-rule=CALL-3",))
+main(prog_name="mcp-conformance")
+"""
 KIT = "pytest-mcp-conformance"
 
 
@@ -86,7 +93,7 @@ def test_real_environments_are_made_and_used_again(invoke, tmp_path, monkeypatch
             (site / "lent.pth").write_text("".join(f"{each}\n" for each in lent), encoding="utf-8")
 
     monkeypatch.setattr(environment, "_must", lending)
-    monkeypatch.setattr(judging.Setting, "more", ("--mcp-rule=CALL-3",))
+    monkeypatch.setattr(judging, "Setting", partial(Setting, more=("--mcp-rule=CALL-3",)))
     table = table_of(
         tmp_path, ("quiet", "acme_mcp", "1.0", "acme_quiet:adapter_"), ("gone", "acme_mcp", "2.0", "acme:a")
     )
@@ -106,12 +113,10 @@ def test_real_environments_are_made_and_used_again(invoke, tmp_path, monkeypatch
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
 
 
-def test_ctrl_c_ends_what_is_under_way_and_keeps_what_is_done(tmp_path):
-    table = table_of(
-        tmp_path,
-        ("quiet", "mcp", MCP, "acme_quiet:adapter_"),
-        ("hanging", "mcp", MCP, "acme_hanging:adapter_"),
-    )
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["ctrl_c", "terminated"])
+def test_an_interrupt_ends_what_is_under_way_and_keeps_what_is_done(tmp_path, how):
+    rows = [(name, "mcp", MCP, f"acme_{name}:adapter_") for name in ("quiet", "hanging")]
+    table = table_of(tmp_path, *rows)
     setting = Setting(tmp_path / "envs", kit_of(KIT), sys.executable)
     for row in read_table(table):
         folder = written(tmp_path / row.adapter, row.adapter)
@@ -119,21 +124,9 @@ def test_ctrl_c_ends_what_is_under_way_and_keeps_what_is_done(tmp_path):
         pid = f"import os, pathlib\npathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(os.getpid()))\n"
         (folder / f"acme_{row.adapter}.py").write_text(pid + marked, encoding="utf-8")
         ready(setting, row, folder)
-    narrow = (
-        "from pytest_mcp_conformance.matrix.judging import Setting as s; s.more = ('--mcp-rule=CALL-3',); "
-    )
-    words = [
-        "--table",
-        table,
-        "--kit",
-        KIT,
-        "--environments",
-        tmp_path / "envs",
-        "--output",
-        tmp_path / "out",
-    ]
+    words = ["--table", table, "--kit", KIT, "--environments", "envs", "--output", "out"]
     process = subprocess.Popen(
-        [sys.executable, "-c", narrow + SCRIPT, "matrix", *map(str, words)],
+        [sys.executable, "-c", NARROW, "matrix", *map(str, words)],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'reference'}", "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
@@ -148,7 +141,7 @@ def test_ctrl_c_ends_what_is_under_way_and_keeps_what_is_done(tmp_path):
     end = time.monotonic() + 60
     while (tmp_path / "pid").read_text() == first and time.monotonic() < end:
         time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(how)
     rest, _ = process.communicate(timeout=60)
     assert process.returncode == 130, rest
     assert "interrupted; what was judged is kept" in rest

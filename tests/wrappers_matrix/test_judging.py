@@ -13,7 +13,7 @@ from pytest_mcp_conformance.matrix.kit import Kit
 from pytest_mcp_conformance.matrix.places import gateways, here
 from pytest_mcp_conformance.matrix.table import Row
 from pytest_mcp_conformance.matrix.work import playing
-from tests.wrappers_matrix.places import ROOT, WRAPPERS, ready, written
+from tests.wrappers_matrix.places import WRAPPERS, ready, written
 
 RULES = ("--mcp-rule=TOOL-1", "--mcp-rule=CALL-3")
 MCP = version("mcp")
@@ -183,13 +183,14 @@ def test_a_gateway_does_the_same_as_this_process(tmp_path):
     assert json.dumps(there) == json.dumps(here_)
 
 
-def test_nothing_of_this_repository_reaches_a_wrapper(tmp_path, monkeypatch):
+def test_nothing_of_the_user_reaches_a_wrapper(tmp_path, monkeypatch):
+    (tmp_path / "conftest.py").write_text("raise SystemExit('a conftest of the user')")
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\naddopts = '--collect-only'\n")
     monkeypatch.setenv("PYTEST_ADDOPTS", "--collect-only")
     monkeypatch.setenv("ACME_TOKEN", "a-secret-of-the-user")
-    folder = ROOT / ".mcp-matrix-of-a-test"
-    monkeypatch.setitem(WRAPPERS, "asking", ("import os", "assert 'ACME_TOKEN' not in os.environ"))
+    at_home = "assert 'ACME_TOKEN' not in os.environ and os.path.expanduser('~').endswith('home')"
+    monkeypatch.setitem(WRAPPERS, "asking", ("import os", at_home))
     setting = setting_in(tmp_path / "environments")
     row = row_of("asking")
-    ready(setting, row, written(tmp_path, "asking"))
+    ready(setting, row, written(tmp_path / "asking", "asking"))
     assert judged([row], setting)[0]["asking"]["rules"]["CALL-3"]["verdict"] == "kept"
-    assert not folder.exists()

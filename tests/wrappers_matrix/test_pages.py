@@ -102,8 +102,9 @@ def test_hostile_text_stays_in_its_cell_of_the_markdown(text):
     plain, odd = markdown(hostile("x")).splitlines(), markdown(hostile(text)).splitlines()
     assert len(odd) == len(plain)
     for line, same in zip(plain, odd, strict=True):
-        assert len(re.findall(r"(?<!\\)\|", same)) == len(re.findall(r"(?<!\\)\|", line))
-        assert not re.search(r"(?<!\\)[<`\[](?!matrix|index)", same.removeprefix("[")) or same in plain
+        for sign in "|`<[":
+            unescaped = rf"(?<!\\)(?:\\\\)*{re.escape(sign)}"
+            assert len(re.findall(unescaped, same)) == len(re.findall(unescaped, line))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ import pytest
 from pytest_mcp_conformance.adapters import BUNDLED
 from pytest_mcp_conformance.contract import UsageError
 from pytest_mcp_conformance.matrix.table import PACKAGED, Row, chosen, read_table
+from pytest_mcp_conformance.plugin.project import read_toml
+from tests.wrappers_matrix.places import ROOT
 
 ACME = '[[wrapper]]\nadapter = "acme"\npackage = "acme-mcp"\nversion = "1.0"\n'
 
@@ -71,3 +73,12 @@ def test_the_packaged_table_is_of_bundled_adapters_and_every_file_of_gaps_has_it
     assert [row.adapter for row in rows if row.adapter not in BUNDLED and not row.module] == []
     files = {path.stem for path in (PACKAGED.parent / "known_gaps").glob("*.toml")}
     assert files - {row.key for row in rows} == set()
+
+
+def test_the_known_gaps_of_the_sdk_are_those_that_this_repository_has():
+    """They stand in two places, and say the same in both."""
+    ours = {(gap["rule"], gap["reason"]) for gap in read_toml(ROOT / "tests" / "known_gaps.toml", "")["gap"]}
+    for row in read_table():
+        if row.package == "mcp" and row.gaps is not None:
+            packaged = {(gap["rule"], gap["reason"]) for gap in read_toml(row.gaps, "")["gap"]}
+            assert packaged - ours == set(), row.key

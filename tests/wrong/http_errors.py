@@ -7,6 +7,7 @@ from mcp_conformance_reference.exchange import Exchange
 from mcp_conformance_reference.overhttp import HttpClient
 from mcp_conformance_reference.sdk import rpc_error
 
+from pytest_mcp_conformance.contract.calls import PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL
 from pytest_mcp_conformance.contract.connections import HTTP_ERROR_BELONGS_TO_ITS_REQUEST
 from tests.wrong._http import ByHttp
 from tests.wrong._wrong import breaks
@@ -21,13 +22,25 @@ class StatusIsOnlyLogged(ByHttp):
             return {"code": -32603, "message": "Server returned an error response"}
 
 
+class Mute(HttpClient):
+    """An HTTP error ends the task that posts, and nobody is told."""
+
+    async def mended(self, request, response, message):
+        await anyio.sleep_forever()
+
+
 @breaks(HTTP_ERROR_BELONGS_TO_ITS_REQUEST)
 class NobodyTellsTheWaiter(ByHttp):
-    """An HTTP error ends the task that posts, and the caller waits for its own limit."""
+    """After an HTTP error the caller waits for its own limit, and never learns the status."""
 
-    class client_type(HttpClient):
-        async def mended(self, request, response, message):
-            await anyio.sleep_forever()
+    client_type = Mute
+
+
+@breaks(PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL)
+class CallWaitsForItsLimit(ByHttp):
+    """A call that is answered with an HTTP error ends when its own limit is over."""
+
+    client_type = Mute
 
 
 @breaks(HTTP_ERROR_BELONGS_TO_ITS_REQUEST)
