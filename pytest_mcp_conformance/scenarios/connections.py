@@ -70,7 +70,9 @@ async def dial_after_a_failed_dial(server: ScriptedServer, connect: Connect, fau
 
     failed = await connect.attempt(server)
     if failed.error is None:  # a lazy wrapper dials at its first verb
-        reached(await failed.try_names() is None, "no dial failed")
+        if await failed.try_names() is not None:
+            leave_out(FAILED_DIAL_IS_NOT_REMEMBERED, "hides a failed dial, which is about CONN-3")
+            return
         server.recovers()
         if not failed.claims.makes("one_shot"):
             with check(FAILED_DIAL_IS_NOT_REMEMBERED):
