@@ -92,9 +92,10 @@ def test_hostile_text_is_shown_and_never_obeyed(text):
 
 
 @settings(max_examples=30)
-@given(st.text(min_size=1, max_size=60))
+@given(st.text(max_size=60))
 def test_no_text_at_all_becomes_markup(text):
-    assert is_link(text) or shape(html(hostile(text))) == PLAIN
+    # With a letter more it is neither a state, nor a package that the page knows, nor a link.
+    assert shape(html(hostile(f"{text}<"))) == PLAIN
 
 
 @pytest.mark.parametrize("text", HOSTILE)
