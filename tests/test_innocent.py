@@ -274,3 +274,20 @@ def test_what_only_its_shape_shows_is_seen_kept(subject, rule):
         if judgement.rule == rule
     }
     assert Verdict.KEPT in verdicts
+
+
+@adapter("streams-only", claims=Claims(eras=("handshake",), transports=("memory",)))
+async def streams_only(dial):
+    """Has no use for an address."""
+    async with dial.session() as session:
+
+        async def call_tool(tool, arguments):
+            return await session.call_tool(getattr(tool, "name", tool), arguments)
+
+        yield Wrapper(list_tools=session.list_tools, call_tool=call_tool)
+
+
+@pytest.mark.parametrize("scenario", [s for s in CATALOGUE if "memory" not in s.ways], ids=lambda s: s.name)
+def test_who_takes_streams_alone_is_not_asked_about_addresses_and_children(scenario):
+    played = play(scenario, streams_only, era="handshake", variant=scenario.variants[0], compare=False)
+    assert {judgement.verdict for judgement in played.judgements} <= {Verdict.NOT_CLAIMED}

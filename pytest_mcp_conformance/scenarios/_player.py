@@ -66,7 +66,7 @@ def play(
             return played  # a promise is held to its rules
         if scenario.claim:
             return replace(played, probes=(_probe(scenario.claim, adapter, era, way),))
-        unclaimed = _unclaimed(scenario.rules, adapter, era, way)
+        unclaimed = _out_of_reach(scenario, way) or _unclaimed(scenario.rules, adapter, era, way)
         if len(unclaimed) == len(scenario.rules):
             return replace(played, judgements=tuple(_not_claimed(*each) for each in unclaimed.items()))
         once = partial(run_scenario, scenario, adapter, era, way, variant, unclaimed)
@@ -121,6 +121,16 @@ def _probe(claim: str, adapter: Adapter, era: str, way: str) -> Probe:
         run.returned if run.returned is not None else (says, f"the probe said nothing: {run.failed}")
     )
     return Probe(claim, says, wire, Secrets(run.history).out_of(detail))
+
+
+def _out_of_reach(scenario: Scenario, way: str) -> dict[str, str]:
+    """The rules of a scenario that is closed to the one way in that there is; none where it is open to it.
+
+    What looks inside is handed streams over memory, whatever the wrapper's own way in.
+    """
+    if way in scenario.ways or "memory" in scenario.ways:
+        return {}
+    return dict.fromkeys((rule.id for rule in scenario.rules), " or ".join(sorted(scenario.ways)))
 
 
 def _unclaimed(rules: tuple[Rule, ...], adapter: Adapter, era: str, way: str) -> dict[str, str]:
