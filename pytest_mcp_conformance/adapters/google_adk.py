@@ -40,8 +40,8 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         return [replace(tool_of(tool.raw_mcp_tool), handle=tool) for tool in await toolset.get_tools()]
 
     async def call_tool(tool: Any, arguments: Any) -> Any:
-        if isinstance(tool, str):  # a name alone cannot be called
-            tool = next(each for each in await toolset.get_tools() if each.name == tool)
+        if isinstance(tool, str):
+            raise LookupError(f"{tool} was not listed, and a tool is called by the object that was")
         return await tool.run_async(args=arguments, tool_context=None)
 
     async with AsyncExitStack() as stack:

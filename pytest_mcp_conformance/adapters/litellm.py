@@ -28,6 +28,7 @@ LIMIT = 30.0
         clock=True,
         eras=("handshake", "modern"),  # protocol_version
         transports=("http", "stdio", "loopback"),
+        redials=True,  # run_with_session
         lazy_connect=True,
         dials_per_operation=True,  # run_with_session
     ),

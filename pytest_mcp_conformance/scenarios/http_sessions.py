@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 
 from pytest_mcp_conformance.contract import HANDSHAKE
@@ -116,13 +117,23 @@ async def headers_of_a_session(server: ScriptedServer, connect: Connect, how: st
 
 @scenario(CLOSE_IS_BOUNDED, eras=HANDSHAKE, ways=HTTP)
 async def end_that_is_not_answered(server: ScriptedServer, connect: Connect) -> None:
-    """The wrapper closes, and its DELETE is never answered."""
+    """The wrapper closes, and its DELETE is never answered.
+
+    Whoever ends a session within each verb still serves what it has.
+    """
     server.has_tools(*V1)
     traffic = Traffic(server, connect)
     server.suffers("silent", "close", times=float("inf"))
 
     async with connect(server) as wrapper:
-        await wrapper.list_tools()
+        listing = wrapper.start_listing()
+        await listing.ended()
+        with check(CLOSE_IS_BOUNDED):
+            cancelled = isinstance(listing.error, asyncio.CancelledError)
+            assert not (cancelled and wrapper.claims.makes("dials_per_operation")), (
+                "list_tools, which ends its own session, was cancelled, though nobody cancelled it"
+            )
+        await listing.result()
         await server.settle()
         with elapsed() as spent:
             await wrapper.close()

@@ -179,17 +179,17 @@ async def notice_while_a_call_is_out(server: ScriptedServer, connect: Connect) -
     async with connect(server) as wrapper:
         await wrapper.list_tools()
         await server.settle()
-        with server.holding("tools/call") as calls, server.holding("tools/list") as listings:
+        with server.holding("tools/call") as calls:
             call = wrapper.start_call("old", "n1")
             answer = await calls.arrived()
             server.has_tools(*V1, "more")
-            if not await server.notify_list_changed():
-                leave_out(
-                    NOTICE_HANDLING_NEVER_BLOCKS_ANSWERS, "opened no channel on which a notice may be sent"
-                )
-                return
-            listings.open()
-            listings.release_all()
+            with server.holding("tools/list"):
+                if not await server.notify_list_changed():
+                    leave_out(
+                        NOTICE_HANDLING_NEVER_BLOCKS_ANSWERS,
+                        "opened no channel on which a notice may be sent",
+                    )
+                    return
             await server.settle()
             with elapsed() as spent, check(NOTICE_HANDLING_NEVER_BLOCKS_ANSWERS):
                 answer.release()
