@@ -18,7 +18,7 @@ class HandedOut(list[Tool]):
         read: Reads one of its tools.
     """
 
-    def __init__(self, own: list[Any], read: Callable[[Any], Tool]) -> None:
+    def __init__(self, own: Any, read: Callable[[Any], Tool]) -> None:
         super().__init__(map(read, own))
         self._own = own
 

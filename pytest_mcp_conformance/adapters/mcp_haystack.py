@@ -37,18 +37,16 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         server = StreamableHttpServerInfo(url=dial.url, headers=dict(dial.headers))
     toolset = MCPToolset(server, connection_timeout=TO_CONNECT, invocation_timeout=LIMIT)
 
-    def list_tools() -> Any:
+    def warmed_up() -> list[Any]:
         toolset.warm_up()
-        return [Tool(each.name, each.description, each.parameters, handle=each) for each in toolset]
+        return list(toolset)
+
+    def list_tools() -> Any:
+        return [Tool(each.name, each.description, each.parameters, handle=each) for each in warmed_up()]
 
     def call_tool(tool: Any, sent: Any) -> Any:
-        toolset.warm_up()
-        found = {each.name: each for each in toolset}[tool] if isinstance(tool, str) else tool
+        found = {each.name: each for each in warmed_up()}[tool] if isinstance(tool, str) else tool
         return json.loads(found.invoke(**sent))
 
-    def reconnect() -> None:
-        toolset.close()
-        toolset.warm_up()
-
-    yield Wrapper(list_tools=list_tools, call_tool=call_tool, reconnect=reconnect, close=toolset.close)
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool, close=toolset.close)
     await asyncio.to_thread(toolset.close)

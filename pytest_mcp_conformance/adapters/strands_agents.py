@@ -42,8 +42,7 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     stop = partial(client.stop, None, None, None)
 
     def load() -> Any:  # it blocks its loop, so `Agent` too gives it one of its own
-        own: Any = asyncio.run(client.load_tools())
-        return HandedOut(own, lambda tool: replace(tool_of(tool.mcp_tool), handle=tool))
+        return HandedOut(asyncio.run(client.load_tools()), lambda t: replace(tool_of(t.mcp_tool), handle=t))
 
     async def call(tool: Any, sent: Any, meta: Any = None, on_progress: Any = None) -> Any:
         if isinstance(tool, str):
@@ -53,9 +52,7 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         result = await client.call_tool_async("1", name, sent, meta=meta, progress_callback=hears)
         return {**result, "isError": result["status"] == "error", "_meta": result.get("metadata")}
 
-    yield Wrapper(
-        list_tools=load, call_tool=call, call_with=call, reconnect=lambda: (stop(), load()), close=stop
-    )
+    yield Wrapper(list_tools=load, call_tool=call, call_with=call, close=stop)
     try:
         await asyncio.to_thread(stop)
     except RuntimeError as told:  # at the very last it tells of a connection that was lost: no fault

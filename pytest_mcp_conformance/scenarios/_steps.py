@@ -70,6 +70,11 @@ class FirstListing:
         return wrapper
 
     @property
+    def given_up(self) -> bool:
+        """Whether the first `list_tools` has ended, though its answer is still held."""
+        return self._listing is not None and self._listing.done
+
+    @property
     def wrapper(self) -> Holder | None:
         """The wrapper, where it is already connected."""
         return None if self._listing is None else self._opening._task.result()

@@ -32,7 +32,7 @@ async def definition_replaced_under_a_call(server: ScriptedServer, connect: Conn
             await gate.arrived()
             server.has_tools(*V2)
             await wrapper.make_stale()
-            reached(await wrapper.names() == ["a", "new"], "the newer listing was not taken")
+            reached("new" in await wrapper.names(), "the newer listing was not taken")
             if call.done:
                 leave_out(CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER, ONE_BY_ONE)
                 return

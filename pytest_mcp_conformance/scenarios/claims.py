@@ -136,6 +136,8 @@ async def verbs_after_a_cut(server: ScriptedServer, connect: Connect) -> Seen:
     """Cut the connection, and list."""
     if server.era == "modern" and not connect.tells_of_a_loss:
         return False, "each request is one by itself, and there is no connection to replace"
+    if connect.claims.makes("dials_per_operation"):
+        return False, "each verb dials, whatever became of the connection before"
     server.has_tools(*V1)
     async with connect(server) as wrapper:
         await wrapper.list_tools()
