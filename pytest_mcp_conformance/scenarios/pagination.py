@@ -187,7 +187,7 @@ async def _walk_without_an_end(
     server.has_tools(*V1)
     await wrapper.make_stale()
     with check(rule):
-        assert await wrapper.names() == ["a", "old"]
+        assert {"a", "old"} <= set(await wrapper.names())
 
 
 @scenario(NO_PAGE_SIZE_ENDS_THE_WALK)

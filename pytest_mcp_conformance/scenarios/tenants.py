@@ -63,13 +63,16 @@ async def principals_that_look_alike(server: ScriptedServer, connect: Connect, k
     server.ttl_ms = HOUR_MS
     one, other = ALIKE[kind]
     server.has_tools("everybodys")
-    for principal in (one, other):
+    for principal, name in ((one, "of_one"), (other, "of_other")):
         if principal is not None:
-            server.has_tools(f"of {principal}", principal=principal)
+            server.has_tools(name, principal=principal)
 
     async with connect(server, one) as first, connect(server, other) as second:
-        for holder, principal, nonce in ((first, one, "n1"), (second, other, "n2")):
-            expected = "everybodys" if principal is None else f"of {principal}"
+        for holder, principal, name, nonce in (
+            (first, one, "of_one", "n1"),
+            (second, other, "of_other", "n2"),
+        ):
+            expected = "everybodys" if principal is None else name
             with check(PRINCIPALS_NEVER_SHARE_A_SESSION):
                 assert await holder.names() == [expected]
                 await holder.call(expected, nonce)

@@ -7,6 +7,6 @@ from tests.adapters.smoke import smoke
 STAYS = "build_tools takes no tool out that the server no longer has"
 
 
-@smoke("agno", faults={"refresh": STAYS, "reconnect": STAYS})
+@smoke("agno", faults={"refresh": STAYS})
 def test_a_verb_does_what_it_says(play):
     play()
