@@ -62,17 +62,15 @@ async def http_error_below_a_call(server: ScriptedServer, connect: Connect) -> N
     async with connect(server) as wrapper:
         await wrapper.list_tools()
         server.suffers(replace(FAULTS["server_error"], headers=()), "call", times=float("inf"))
-        with elapsed() as spent:
+        with check(PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL), elapsed() as spent:
             outcome = await wrapper.call("old", "n1")
-        sent = server.ledger.calls("n1")
-        reached(sent, "the call was not sent")
-        limit = connect.claims.own_timeout
-        with check(PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL):
             assert not outcome.ok, f"a call that was answered with HTTP 500: {outcome}"
+            limit, sent = connect.claims.own_timeout, server.ledger.calls("n1")
             waited = len(sent) == 1 and limit is not None and spent.seconds >= limit
             assert not waited, (
                 f"HTTP 500 came at once, and the call ended after {spent.seconds:g} s: {outcome}"
             )
+        reached(server.ledger.calls("n1"), "the call was not sent")
 
 
 def _statuses(outcome: Outcome) -> set[int]:
