@@ -22,6 +22,8 @@ __all__ = ["history_figures", "long_history"]
 
 SIZES = (10_000, 100_000, 1_000_000)
 TOOLS = 8
+FORMS = 16
+"""So often a tool changes, and then it is as it was before: of more forms the checker forgets the oldest."""
 CLAIMS = {"reacts_to_list_changed": 0.0, "caches_listings": True, "clock": True, "own_timeout": 30.0}
 CLOCK = 0.01
 
@@ -52,7 +54,7 @@ def _entries() -> Iterator[Entry]:
             yield entry("opened", connection=connection)
             yield entry("asked", connection=connection, id=0, method="initialize")
             yield entry("answered", connection=connection, id=0, method="initialize")
-        generation = round // 10
+        generation = round // 10 % FORMS
         tools = tuple(
             Listed(f"tool_{i}", *(f"{generation + i + k:016x}" for k in range(3)), f"{generation + i:016x}")
             for i in range(TOOLS)

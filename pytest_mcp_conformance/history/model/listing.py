@@ -9,7 +9,7 @@ from pytest_mcp_conformance.history.finding import Finding
 from pytest_mcp_conformance.history.model.lines import Line
 from pytest_mcp_conformance.history.model.pages import Page
 from pytest_mcp_conformance.history.model.places import Holder, Known, Place
-from pytest_mcp_conformance.history.model.staleness import Stale, Staleness, Wanted
+from pytest_mcp_conformance.history.model.staleness import Fates, Stale, Staleness, Wanted
 
 __all__ = ["Listings"]
 
@@ -99,8 +99,9 @@ class Listings:
         found: list[Stale] = []
         good: list[tuple[Page, Known]] = []
         read: list[Page] = []
+        fates = Fates(self._staleness, wanted)
         for tool in entry.tools:
-            stale = self._explained(tool, wanted, place, entry, good, read)
+            stale = self._explained(tool, wanted, place, entry, fates, good, read)
             if stale is not None:
                 found.append(stale)
         for page in read:
@@ -114,6 +115,7 @@ class Listings:
         wanted: Wanted,
         place: Place,
         entry: Entry,
+        fates: Fates,
         good: list[tuple[Page, Known]],
         read: list[Page],
     ) -> Stale | None:
@@ -125,10 +127,10 @@ class Listings:
             if known.blurred:
                 return None
             for page in reversed(known.pages):
-                stale = self._staleness.of(page, wanted)
+                stale = fates[page]
                 if stale is None:
                     good.append((page, known))
-                    if not page.read and page not in read and self._only(page, tool, wanted, place):
+                    if not page.read and page not in read and self._only(page, tool, fates, place):
                         read.append(page)
                     return None
                 if worst is None or page.asked > worst.page.asked:
@@ -138,10 +140,11 @@ class Listings:
             return None
         return worst
 
-    def _only(self, page: Page, tool: Listed, wanted: Wanted, place: Place) -> bool:
+    @staticmethod
+    def _only(page: Page, tool: Listed, fates: Fates, place: Place) -> bool:
         """Whether a tool can have come from this page alone, so that it has been read."""
         return all(
-            other is page or self._staleness.of(other, wanted) is not None
+            other is page or fates[other] is not None
             for known in place.showing(tool)
             for other in known.pages
         )

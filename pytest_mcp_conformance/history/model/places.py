@@ -142,7 +142,8 @@ class Place:
         dead: The number at which the last open connection was ended by the other side; 0 else.
         blurred: Whether something was forgotten or cut that was listed here.
         fetching: The pages that are out, by the numbers of their requests.
-        forms: The tools that were listed, by their names, in each of their forms.
+        forms: The tools that were listed, by their names, in each of their forms; at the end the form that was
+            listed last.
     """
 
     __slots__ = (
@@ -186,14 +187,16 @@ class Place:
         elif forms[-1].listed == listed:  # as a rule a tool stays what it is
             forms[-1].on(page)
             return
-        for known in reversed(forms):
-            held = known.listed
+        for at in range(len(forms) - 1, -1, -1):
+            held = forms[at].listed
             if (
                 held.output == listed.output
                 and held.input == listed.input
                 and held.description == listed.description
             ):
+                known = forms.pop(at)
                 known.on(page)
+                forms.append(known)
                 return
         if len(forms) >= MOST_FORMS:
             del forms[0]

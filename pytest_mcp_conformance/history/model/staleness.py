@@ -9,7 +9,7 @@ from pytest_mcp_conformance.history.model.pages import Page
 from pytest_mcp_conformance.history.model.places import Holder
 from pytest_mcp_conformance.history.model.promises import Promises
 
-__all__ = ["Stale", "Staleness", "Wanted"]
+__all__ = ["Fates", "Stale", "Staleness", "Wanted"]
 
 PATIENCE = 60.0
 """Seconds of real time in which a client may not have read, or done, what is under way."""
@@ -159,3 +159,21 @@ class Staleness:
             return None
         why = f"its connection {line.number} had ended, and another was open from #{ready} on"
         return Stale(page, "list-of-a-dead-connection", "CCH-22", ready, why)
+
+
+class Fates(dict[Page, Stale | None]):
+    """What `Staleness` says of pages for one who asked, each looked at once: many tools stand on one page.
+
+    Args:
+        staleness: Says it.
+        wanted: Who asked.
+    """
+
+    def __init__(self, staleness: Staleness, wanted: Wanted) -> None:
+        super().__init__()
+        self._staleness = staleness
+        self._wanted = wanted
+
+    def __missing__(self, page: Page) -> Stale | None:
+        found = self[page] = self._staleness.of(page, self._wanted)
+        return found
