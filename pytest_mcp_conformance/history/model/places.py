@@ -142,7 +142,7 @@ class Place:
         dead: The number at which the last open connection was ended by the other side; 0 else.
         blurred: Whether something was forgotten or cut that was listed here.
         fetching: The pages that are out, by the numbers of their requests.
-        forms: The tools that were listed, by their names, in each of their forms, that listed last at the end.
+        forms: The tools that were listed, by their names, in each of their forms, the newest at the end.
     """
 
     __slots__ = (
