@@ -371,10 +371,10 @@ SESSION_HEADERS_RIDE_ON_EVERY_REQUEST = Rule(
     rests_on=(spec("2025-11-25", "basic/transports#protocol-version-header"),),
     text=(
         "Session id and protocol version MUST ride on every request after the handshake, the id exactly "
-        "as given and once."
+        "as given."
     ),
     why="The server refuses the requests that lack them, and sessions are never ended.",
-    if_broken=("set both headers on GET and DELETE too", "do not join a repeated id header into one value"),
+    if_broken=("set both headers on GET and DELETE too",),
     needs=frozenset({"http"}),
     eras=HANDSHAKE,
 )

@@ -71,12 +71,9 @@ OPENS = ("initialize", "server/discover")
 What came before the first handshake, as a probe for OAuth, is of no session."""
 
 
-@scenario(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST, variants=("once", "twice"), ways=HTTP)
-async def headers_of_a_session(server: ScriptedServer, connect: Connect, how: str) -> None:
-    """A session from initialize to DELETE, with a listing, a call and a change of tools.
-
-    The answer to initialize names the session's id in one header, or in two that are the same.
-    """
+@scenario(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST, ways=HTTP)
+async def headers_of_a_session(server: ScriptedServer, connect: Connect) -> None:
+    """A session from initialize to DELETE, with a listing, a call and a change of tools."""
     server.has_tools(*V1)
     traffic = Traffic(server, connect)
     versions: dict[str, str] = {}
@@ -87,8 +84,6 @@ async def headers_of_a_session(server: ScriptedServer, connect: Connect, how: st
             versions[number] = server.ledger.frames("initialize", kind="answered")[-1].message["result"][
                 "protocolVersion"
             ]
-            if how == "twice":
-                seen.reply.again = ((SESSION, number),)
 
     traffic.changes = note
     wrapper = await connect.attempt(server)
