@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -90,7 +89,7 @@ def finish(kit: Conformance, item: pytest.Item, judged: Judged) -> None:
     if judged.outcome == "xfailed":
         pytest.xfail(judged.reason)
         # Under --runxfail the line above returns.
-        judged = replace(judged, failing=tuple(judgement for judgement, _ in judged.excused), excused=())
+        judged = judged.unexcused
     if judged.outcome == "skipped":
         pytest.skip(judged.reason)
     if judged.outcome == "failed":

@@ -235,7 +235,7 @@ def test_a_race_between_an_answer_and_its_cancellation_is_no_fault(told):
     assert told.found() == [("cancelled-what-is-not-open", "CALL-7")]
 
 
-@pytest.mark.parametrize("made, cancelled", [("-7", -7), (-7, "-7"), (7, "7"), (7.5, "7.5"), ("x", "x")])
+@pytest.mark.parametrize(("made", "cancelled"), [("-7", -7), (-7, "-7"), (7, "7"), (7.5, "7.5"), ("x", "x")])
 def test_a_cancellation_may_name_its_request_by_a_number_or_a_word(told, made, cancelled):
     told.add(kind="asked", connection=1, method="tools/call", id=made)
     told.add(kind="answered", connection=1, method="tools/call", id=made)
