@@ -43,6 +43,7 @@ from pytest_mcp_conformance.scenarios import (
     sharing,
     subscriptions,
     tenants,
+    together,
     tools,
 )
 from pytest_mcp_conformance.scenarios._scenario import Scenario, scenario
@@ -85,6 +86,7 @@ CATALOGUE: tuple[Scenario, ...] = (
             proxies,
             tools,
             entries,
+            together,
             generations,
             definitions,
             sharing,

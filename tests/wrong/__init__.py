@@ -41,6 +41,7 @@ from tests.wrong import (
     sharing,
     subscriptions,
     tenants,
+    together,
     tools,
 )
 from tests.wrong._wrong import Wrong
@@ -80,6 +81,7 @@ WRONG: tuple[Wrong, ...] = tuple(
         proxies,
         tools,
         entries,
+        together,
         generations,
         definitions,
         sharing,
