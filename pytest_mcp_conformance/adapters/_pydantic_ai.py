@@ -1,4 +1,4 @@
-"""The toolsets of pydantic-ai, and an agent that has several, with a model that asks for what the kit wants."""
+"""The toolsets of pydantic-ai, and an agent that has several, with a model that says what it is told to."""
 
 from __future__ import annotations
 

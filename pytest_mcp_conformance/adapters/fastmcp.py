@@ -10,7 +10,7 @@ from typing import Any
 from fastmcp import Client
 
 from pytest_mcp_conformance.adapters._calls import hears_log, hears_progress, name_of
-from pytest_mcp_conformance.adapters._fastmcp import MODERN, cache_of, transport_of
+from pytest_mcp_conformance.adapters._fastmcp import MODERN, cache_of, together_of, transport_of
 from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 
 LIMIT = 30.0
@@ -56,5 +56,6 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
             close=client.close,
             read_resource=client.read_resource,
             received=lambda: heard,
+            together=None if dial.transport == "memory" else together_of(LIMIT),  # a config has no streams
         )
     await client.close()  # StdioTransport keeps its child beyond the block, until this

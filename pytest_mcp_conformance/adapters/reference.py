@@ -75,6 +75,7 @@ def together_of(kind: type[SeveralClients]) -> Any:
                 call_tool=several.call_tool,
                 reconnect=several.reconnect,
                 close=several.close,
+                connected_servers=several.connected,
             )
 
     return together

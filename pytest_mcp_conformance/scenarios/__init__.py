@@ -44,6 +44,7 @@ from pytest_mcp_conformance.scenarios import (
     subscriptions,
     tenants,
     together,
+    together_life,
     tools,
 )
 from pytest_mcp_conformance.scenarios._scenario import Scenario, scenario
@@ -87,6 +88,7 @@ CATALOGUE: tuple[Scenario, ...] = (
             tools,
             entries,
             together,
+            together_life,
             generations,
             definitions,
             sharing,

@@ -82,6 +82,10 @@ class SeveralClients:
         for client in self.clients.values():
             await client.close()
 
+    def connected(self) -> list[str]:
+        """What those servers are called that there is a live connection to now."""
+        return [server for server, client in self.clients.items() if client.connected]
+
     async def list_tools(self) -> list[ToolOf]:
         """The tools of all, server by server.
 

@@ -42,6 +42,7 @@ from tests.wrong import (
     subscriptions,
     tenants,
     together,
+    together_life,
     tools,
 )
 from tests.wrong._wrong import Wrong
@@ -82,6 +83,7 @@ WRONG: tuple[Wrong, ...] = tuple(
         tools,
         entries,
         together,
+        together_life,
         generations,
         definitions,
         sharing,

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
+from mcp_conformance_reference.errors import ClientError
 from mcp_conformance_reference.several import SeveralClients, ToolOf
 
-from pytest_mcp_conformance.adapters.reference import together_of
+from pytest_mcp_conformance.contract.caching import SERVERS_NEVER_SHARE_AN_ENTRY
+from pytest_mcp_conformance.contract.calls import FAILED_CALL_IS_NEVER_REDIRECTED
 from pytest_mcp_conformance.contract.tools import SAME_NAME_ON_TWO_SERVERS_IS_NOT_SHADOWED
-from tests.wrong._client import Client
+from tests.wrong._together import Together
 from tests.wrong._wrong import breaks
-
-
-class Together(Client):
-    """A client beside whose verbs one holds several servers; by itself it breaks nothing."""
-
-    kind = SeveralClients
-
-    def verbs(self):
-        return {"together": together_of(self.kind)}
 
 
 class Unmarked(ToolOf):
@@ -59,3 +52,30 @@ class ClashIsAnObscureError(Together):
             if len({tool.tool.name for tool in tools}) < len(tools):
                 raise RuntimeError("cannot start")
             return tools
+
+
+@breaks(SERVERS_NEVER_SHARE_AN_ENTRY)
+class OneListForAll(Together):
+    """The list of the first server is kept for all of the object."""
+
+    class kind(SeveralClients):
+        async def list_tools(self):
+            tools = await super().list_tools()
+            first, *others = self.clients
+            return [self.tool_type(server, tool.tool) for tool in tools[:1] for server in (first, *others)]
+
+
+@breaks(FAILED_CALL_IS_NEVER_REDIRECTED)
+class TriesTheNext(Together):
+    """A call that fails is tried on the next server that has a tool of this name."""
+
+    class kind(SeveralClients):
+        async def call_tool(self, tool, arguments=None):
+            try:
+                return await tool(arguments)
+            except ClientError:
+                tools = await self.list_tools()
+                named = (
+                    each for each in tools if each.tool.name == tool.tool.name and each.name != tool.name
+                )
+                return await next(named)(arguments)
