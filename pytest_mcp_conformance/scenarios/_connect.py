@@ -95,7 +95,9 @@ class Connect:
         self, server: ScriptedServer, principal: str | None = None, opener: Opener | None = None
     ) -> Holder:
         """Enter the adapter, whatever comes of it: `holder.error` says how the set-up failed."""
-        return await self._opened(self.enter(server, principal, opener))
+        holder = await self._opened(self.enter(server, principal, opener))
+        self._look_at(holder)
+        return holder
 
     def enter(
         self, server: ScriptedServer, principal: str | None = None, opener: Opener | None = None
@@ -131,7 +133,10 @@ class Connect:
         holder = Holder(replace(self.adapter, play=play, shared=None), dials[0], (), servers[0])
         self._dials += dials
         self.holders.append(holder)
-        return await self._opened(holder)
+        await self._opened(holder)
+        if isinstance(holder.error, AdapterError | NotSpoken):
+            raise holder.error
+        return holder
 
     def dial(
         self, server: ScriptedServer, principal: str | None = None, *, told_era: str = "", renewal: int = 0
@@ -173,7 +178,6 @@ class Connect:
         await holder.opened()
         if self.transport != "memory":
             await settle()  # the last words of the handshake may still be under way
-        self._look_at(holder)
         return holder
 
     def _look_at(self, holder: Holder) -> None:

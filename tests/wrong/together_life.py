@@ -8,17 +8,17 @@ from mcp_conformance_reference.errors import ClientError
 from mcp_conformance_reference.several import SeveralClients
 
 from pytest_mcp_conformance.contract.connections import (
-    CLOSE_ENDS_THE_VERB_UNDER_WAY,
-    FAILED_CONNECT_LEAVES_NOTHING_OPEN,
+    CLOSE_AND_CONNECT_DO_NOT_OVERLAP,
     FAILED_DIAL_RAISES_PROMPTLY,
+    ONE_FAILED_SERVER_LEAVES_NOTHING_OPEN,
     OPERATIONS_SHARE_ONE_SESSION,
-    SECOND_CONNECT_LEAVES_ONE_LIVE,
+    SAID_TO_BE_CONNECTED_IS_CONNECTED,
 )
 from tests.wrong._together import Together
 from tests.wrong._wrong import breaks
 
 
-@breaks(FAILED_CONNECT_LEAVES_NOTHING_OPEN)
+@breaks(ONE_FAILED_SERVER_LEAVES_NOTHING_OPEN)
 class OnlyTheFailingOneIsDropped(Together):
     """When one of several servers fails, those that did connect stay open."""
 
@@ -51,7 +51,7 @@ class EachCallConnects(Together):
             return await super().call_tool(tool, arguments)
 
 
-@breaks(CLOSE_ENDS_THE_VERB_UNDER_WAY)
+@breaks(CLOSE_AND_CONNECT_DO_NOT_OVERLAP)
 class ClosesWhatItKnows(Together):
     """A close ends the connections that it finds; one that is being opened beside it stays."""
 
@@ -69,7 +69,7 @@ class ClosesWhatItKnows(Together):
             return await super().list_tools()
 
 
-@breaks(SECOND_CONNECT_LEAVES_ONE_LIVE)
+@breaks(SAID_TO_BE_CONNECTED_IS_CONNECTED)
 class SaysWhatItOnceHad(Together):
     """Whoever was connected once is said to be connected for good."""
 
