@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,11 +11,9 @@ from fastmcp import Client
 from fastmcp.client.transports import ClientTransport, StdioTransport, StreamableHttpTransport
 from mcp import ClientSession
 
-from pytest_mcp_conformance.adapters._calls import name_of
-from pytest_mcp_conformance.adapters._settings import settings_of
-from pytest_mcp_conformance.contract import Dial, Wrapper
+from pytest_mcp_conformance.contract import Dial
 
-__all__ = ["MODERN", "cache_of", "together_of", "transport_of"]
+__all__ = ["MODERN", "cache_of", "transport_of"]
 
 MODERN = "mode" in inspect.signature(Client.__init__).parameters
 """Whether this is fastmcp 4.x, which knows both eras and has a response cache."""
@@ -57,21 +55,3 @@ def cache_of(dial: Dial) -> dict[str, Any]:
     from mcp.client.caching import CacheConfig  # since mcp 2.0
 
     return {"cache": CacheConfig(clock=dial.clock.monotonic)}
-
-
-def together_of(limit: float) -> Any:
-    """The verb `together`: one client with the configuration of several servers."""
-
-    @asynccontextmanager
-    async def together(dials: Sequence[Dial]) -> AsyncIterator[Wrapper]:
-        servers = {f"server{number}": settings_of(dial) for number, dial in enumerate(dials)}
-        client: Any = Client({"mcpServers": servers}, timeout=limit, init_timeout=limit)
-
-        async def call_tool(tool: Any, arguments: Any) -> Any:
-            return await client.call_tool(name_of(tool), arguments)
-
-        async with client:
-            yield Wrapper(list_tools=client.list_tools, call_tool=call_tool, close=client.close)
-        await client.close()
-
-    return together

@@ -19,7 +19,7 @@ NOW = hasattr(mcp, "MCPToolset")  # since 2.0
 
 def toolset_of(dial: Dial, limit: float, **how: Any) -> Any:
     """The toolset of one server."""
-    names: Any = mcp  # which differ by release
+    names: Any = mcp
     if not NOW:
         return names.MCPServerStdio(dial.command[0], args=list(dial.command[1:]))
     from pytest_mcp_conformance.adapters._fastmcp import transport_of

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -23,10 +21,11 @@ from mcp_conformance_reference.pool import ConnectionPool
 from mcp_conformance_reference.several import SeveralClients
 from mcp_conformance_reference.sharing import SharedDefinitions
 
+from pytest_mcp_conformance.adapters._several import together_of
 from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 
-__all__ = ["CLAIMS", "LIMIT", "WhiteBox", "adapter_", "conversation_of", "together_of", "wrapper_of"]
+__all__ = ["CLAIMS", "LIMIT", "WhiteBox", "adapter_", "conversation_of", "wrapper_of"]
 
 LIMIT = 30.0
 
@@ -57,28 +56,6 @@ def conversation_of(kind: type[Conversation]) -> Any:
         return kind(lambda: streams_of(dial, http_streams), era=era, now=dial.clock.monotonic, **how)
 
     return make
-
-
-def together_of(kind: type[SeveralClients]) -> Any:
-    """The verb that holds several servers in one object of a kind."""
-
-    @asynccontextmanager
-    async def together(dials: Sequence[Dial]) -> AsyncIterator[Wrapper]:
-        def client_of(dial: Dial) -> ReferenceClient:
-            era: Any = dial.era
-            streams = partial(streams_of, dial, http_streams)
-            return ReferenceClient(streams, era=era, timeout=LIMIT, clock=dial.clock)
-
-        async with kind({f"server{n}": client_of(dial) for n, dial in enumerate(dials)}) as several:
-            yield Wrapper(
-                list_tools=several.list_tools,
-                call_tool=several.call_tool,
-                reconnect=several.reconnect,
-                close=several.close,
-                connected_servers=several.connected,
-            )
-
-    return together
 
 
 converse = conversation_of(Conversation)
@@ -169,6 +146,6 @@ def wrapper_of(client: ReferenceClient, heard: list[str], white_box: WhiteBox | 
         accessors=client.accessors,
         refusal_payload=refusal_payload,
         received=lambda: list(heard),
-        together=together_of(SeveralClients),
+        together=together_of(SeveralClients, LIMIT),
         **(white_box or WhiteBox()).verbs(),
     )

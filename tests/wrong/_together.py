@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mcp_conformance_reference.several import SeveralClients
 
-from pytest_mcp_conformance.adapters.reference import together_of
+from pytest_mcp_conformance.adapters._several import together_of
+from pytest_mcp_conformance.adapters.reference import LIMIT
 from tests.wrong._client import Client
 
 __all__ = ["Together"]
@@ -21,4 +22,4 @@ class Together(Client):
 
     def verbs(self):
         """The verb, with this kind of object."""
-        return {"together": together_of(self.kind)}
+        return {"together": together_of(self.kind, LIMIT)}
