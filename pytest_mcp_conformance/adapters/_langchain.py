@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from datetime import timedelta
@@ -14,9 +14,17 @@ from langchain_mcp_adapters.tools import convert_mcp_tool_to_langchain_tool
 from mcp.types import Tool as Named
 
 from pytest_mcp_conformance.adapters._settings import settings_of
-from pytest_mcp_conformance.contract import Dial, Tool
+from pytest_mcp_conformance.contract import Dial, Tool, Wrapper
 
-__all__ = ["HAS_HANDLERS", "LIMIT", "common_settings", "connection_to", "handlers", "tool_verbs"]
+__all__ = [
+    "HAS_HANDLERS",
+    "LIMIT",
+    "common_settings",
+    "connection_to",
+    "handlers",
+    "together_of",
+    "tool_verbs",
+]
 
 LIMIT = 30.0
 HAS_HANDLERS = "tool_interceptors" in signature(MultiServerMCPClient).parameters
@@ -77,3 +85,14 @@ def tool_verbs(load: Callable[[], Awaitable[Any]], session: Any, **how: Any) -> 
         "call_with_headers": call_tool if HAS_HANDLERS else None,
         "bind": bind,
     }
+
+
+def together_of(session_kwargs: dict[str, Any]) -> Any:
+    """The verb `together`: one client of several servers."""
+
+    @asynccontextmanager
+    async def together(dials: Sequence[Dial]) -> AsyncIterator[Wrapper]:
+        connections = {f"server{n}": connection_to(dial, session_kwargs) for n, dial in enumerate(dials)}
+        yield Wrapper(**tool_verbs(MultiServerMCPClient(connections).get_tools, None))
+
+    return together

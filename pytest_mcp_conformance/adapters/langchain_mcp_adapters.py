@@ -50,4 +50,5 @@ async def adapter_(dial: Dial, settings: dict[str, Any]) -> AsyncIterator[Wrappe
         **ours.tool_verbs(client.get_tools, None, connection=connection, **how),
         set_principal=None if dial.transport == "stdio" else set_principal,  # headers are of HTTP
         received=lambda: logged,
+        together=ours.together_of(settings),
     )

@@ -40,6 +40,9 @@ class Wrapper:
         subscribe_resource: `(uri) -> None`.
         front: `() -> ` the ASGI app that a proxy serves in front, at `/mcp`, for any credential.
         received: `() -> iterable of str`, the log messages that this holder's handler got, oldest first.
+        together: `(dials) -> ` an async context manager of a `Wrapper`: one object that holds all these
+            servers. Called in the event loop.
+        connected_servers: `() -> iterable` of the servers that such an object says it is connected to.
 
     White-box verbs hand out a part of the wrapper itself, of the shape that the areas LST to OPN describe.
     They are called in the event loop, and may be classes:
@@ -89,6 +92,8 @@ class Wrapper:
     subscribe_resource: Verb | None = None
     front: Verb | None = None
     received: Verb | None = None
+    together: Verb | None = None
+    connected_servers: Verb | None = None
     generations: Verb | None = None
     listings_of: Verb | None = None
     definition_of: Verb | None = None

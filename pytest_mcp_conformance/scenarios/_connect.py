@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from pytest_mcp_conformance.clock import Clock, settle
-from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, NotSpoken, Rule, Wrapper
+from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, Dial, NotSpoken, Rule, Wrapper
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed
 from pytest_mcp_conformance.scenarios._needs import missing_verbs
@@ -93,10 +95,7 @@ class Connect:
         self, server: ScriptedServer, principal: str | None = None, opener: Opener | None = None
     ) -> Holder:
         """Enter the adapter, whatever comes of it: `holder.error` says how the set-up failed."""
-        holder = self.enter(server, principal, opener)
-        await holder.opened()
-        if self.transport != "memory":
-            await settle()  # the last words of the handshake may still be under way
+        holder = await self._opened(self.enter(server, principal, opener))
         self._look_at(holder)
         return holder
 
@@ -109,6 +108,34 @@ class Connect:
         self._dials.append(dial)
         holder = Holder(self.adapter, dial, self._shared, server, opener)
         self.holders.append(holder)
+        return holder
+
+    async def attempt_together(
+        self, wrapper: Holder, *servers: ScriptedServer, principals: Sequence[str] = ()
+    ) -> Holder:
+        """Build one object that holds several servers, whatever comes of it.
+
+        Args:
+            wrapper: Whose verb `together` builds it.
+            servers: Its servers.
+            principals: As whom it is connected to each; as nobody where none are given.
+
+        Raises:
+            NotClaimed: The adapter has no such object.
+        """
+        together = wrapper.part("together")
+        dials = [self.dial(each, who) for each, who in zip_longest(servers, principals)]
+
+        async def play(dial: Dial) -> AsyncIterator[Wrapper]:
+            async with together(dials) as held:
+                yield held
+
+        holder = Holder(replace(self.adapter, play=play, shared=None), dials[0], (), servers[0])
+        self._dials += dials
+        self.holders.append(holder)
+        await self._opened(holder)
+        if isinstance(holder.error, AdapterError | NotSpoken):
+            raise holder.error
         return holder
 
     def dial(
@@ -146,6 +173,12 @@ class Connect:
         """Close every holder, the last one first."""
         for holder in reversed(self.holders):
             await holder.close()
+
+    async def _opened(self, holder: Holder) -> Holder:
+        await holder.opened()
+        if self.transport != "memory":
+            await settle()  # the last words of the handshake may still be under way
+        return holder
 
     def _look_at(self, holder: Holder) -> None:
         if isinstance(holder.error, AdapterError | NotSpoken):

@@ -1,0 +1,61 @@
+"""The toolsets of pydantic-ai, and an agent that has several, with a model that says what it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from pydantic_ai import Agent, mcp
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
+
+from pytest_mcp_conformance.contract import Dial, Outcome, Tool, Wrapper
+
+__all__ = ["NOW", "together_of", "toolset_of"]
+
+NOW = hasattr(mcp, "MCPToolset")  # since 2.0
+
+
+def toolset_of(dial: Dial, limit: float, **how: Any) -> Any:
+    """The toolset of one server."""
+    names: Any = mcp
+    if not NOW:
+        return names.MCPServerStdio(dial.command[0], args=list(dial.command[1:]))
+    from pytest_mcp_conformance.adapters._fastmcp import transport_of
+
+    how |= {"read_timeout": limit, "init_timeout": limit}
+    return names.MCPToolset(transport_of(dial, keep_alive=False), **how)
+
+
+def together_of(limit: float) -> Any:
+    """The verb `together`."""
+
+    @asynccontextmanager
+    async def together(dials: Sequence[Dial]) -> AsyncIterator[Wrapper]:
+        said: list[Any] = [None]  # what the model is to say
+        seen: list[Any] = []  # what it was shown
+
+        def model(messages: list[Any], info: Any) -> ModelResponse:
+            seen[:] = [info.function_tools, messages[-1].parts]
+            part, said[0] = said[0], None
+            return ModelResponse(parts=[part or TextPart("done")])
+
+        how: Any = {"toolsets" if NOW else "mcp_servers": [toolset_of(dial, limit) for dial in dials]}
+        agent: Any = Agent(FunctionModel(model), **how)
+
+        async def list_tools() -> list[Tool]:
+            await agent.run("list")
+            return [Tool(each.name, each.description, each.parameters_json_schema) for each in seen[0]]
+
+        async def call_tool(tool: str, arguments: dict[str, Any]) -> Any:
+            said[0] = ToolCallPart(tool, arguments, "1")
+            await agent.run("call")
+            part = next(each for each in seen[1] if hasattr(each, "tool_call_id"))
+            refused = part.part_kind == "retry-prompt"
+            return Outcome(kind="tool_error", text=part.model_response()) if refused else part.content
+
+        async with agent if NOW else agent.run_mcp_servers():
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+    return together
