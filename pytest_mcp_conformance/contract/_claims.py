@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from ._errors import AdapterError
+from ._given import must_be_known
 
 __all__ = ["CLAIMS", "ERAS", "EXCUSES", "WAYS", "Claims"]
 
@@ -84,6 +85,12 @@ class Claims:
     resends_calls: tuple[str, ...] = ()
     same_task_close: bool = False
     one_shot: bool = False
+
+    def __new__(cls, *unnamed: Any, **given: Any) -> Claims:
+        """Tell a misspelt claim."""
+        __tracebackhide__ = True
+        must_be_known("Claims", "claim", len(unnamed), given, [field.name for field in fields(cls)])
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for name in ("reacts_to_list_changed", "polls", "own_timeout"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ._errors import AdapterError
+from ._given import must_be_known
 
 __all__ = ["VERBS", "Wrapper"]
 
@@ -105,6 +106,14 @@ class Wrapper:
     request_ledger: Verb | None = None
     pool: Verb | None = None
     key_of: Verb | None = None
+
+    def __new__(cls, *unnamed: Any, **given: Any) -> Wrapper:
+        """Tell a misspelt verb, and one that is missing."""
+        must_be_known("Wrapper", "verb", len(unnamed), given, [field.name for field in fields(cls)])
+        for name in ("list_tools", "call_tool"):
+            if name not in given:
+                raise AdapterError(f"Wrapper(...): lacks {name}; give it the wrapper's own, {name}=...")
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for name in VERBS:

@@ -77,7 +77,8 @@ def judge_cell(kit: Conformance, cell: Cell, adapter: Adapter, listening: dict[s
         played = unplayed(blank_of(cell), cell.scenario.rules, reason)
     else:
         played = play(cell.scenario, adapter, era=cell.era, way=cell.way, variant=cell.variant, **listening)
-    return judge(played, cell.scenario, kit.options)
+    judged = judge(played, cell.scenario, kit.options)
+    return replace(judged, made=not judged.claim or adapter.claims.makes(judged.claim))
 
 
 def finish(kit: Conformance, item: pytest.Item, judged: Judged) -> None:

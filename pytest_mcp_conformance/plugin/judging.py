@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Judged", "adoption", "judge", "unplayed"]
 
+_MADE = "a claim that is made is judged by its rules"
+_NOT_MET = "the wrapper is not met in this era, or over this way in"
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -26,6 +29,7 @@ class Judged:
         excused: The broken rules that are known gaps, each with the reason.
         borne: The trouble that is a known gap, each with the reason.
         claim: The claim that is probed, where the scenario is a probe.
+        made: The adapter makes that claim.
     """
 
     played: Played
@@ -33,6 +37,7 @@ class Judged:
     excused: tuple[tuple[Judgement, str], ...]
     borne: tuple[tuple[str, str], ...] = ()
     claim: str = ""
+    made: bool = True
 
     @property
     def disagreeing(self) -> tuple[Probe, ...]:
@@ -70,7 +75,7 @@ class Judged:
                 return one_line(excused[0][1])
             return "; ".join(f"{what}: {one_line(reason)}" for what, reason in excused)
         if self.claim:
-            return f"no probe of {self.claim}: a claim that is made is judged by its rules"
+            return f"no probe of {self.claim}: {_MADE if self.made else _NOT_MET}"
         missing = dict.fromkeys(one_line(each.detail) for each in self.played.judgements)
         return f"not claimed: {'; '.join(missing)}"
 
