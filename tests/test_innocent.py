@@ -268,6 +268,35 @@ def test_whoever_dials_for_each_verb_is_not_asked_for_what_stays_open(name, vari
     assert [j for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
 
 
+@adapter("each-round-its-own", claims=Claims(dials_per_operation=True, eras=("modern",)))
+async def each_round_its_own(dial):
+    """A session for each verb and for each round of a call, and each counts its requests anew."""
+
+    async def list_tools():
+        async with dial.session() as own:
+            return (await own.list_tools()).tools
+
+    async def call_tool(tool, arguments):
+        state = {}
+        for _ in range(3):
+            async with dial.session() as own:
+                name = getattr(tool, "name", tool)
+                result = await own.call_tool(name, arguments, allow_input_required=True, **state)
+            if not hasattr(result, "request_state"):
+                return result
+            state = {"request_state": result.request_state}
+        raise RuntimeError("asked three times")
+
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+
+@pytest.mark.skipif(not hasattr(ClientSession, "discover"), reason="mcp 1.x knows no rounds")
+def test_whoever_dials_for_each_round_uses_each_id_once():
+    [scenario] = [each for each in CATALOGUE if each.name == "input_required_for_ever"]
+    played = play(scenario, each_round_its_own, era="modern", variant="state_only", compare=False)
+    assert [j.verdict for j in played.judgements] == [Verdict.KEPT]
+
+
 @pytest.mark.parametrize(
     ("subject", "rule"),
     [
