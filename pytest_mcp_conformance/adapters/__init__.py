@@ -24,6 +24,7 @@ BUNDLED: Mapping[str, str] = {
     "camel-ai": "camel-ai>=0.2.90",
     "fastmcp": "fastmcp>=2.11",
     "fastmcp-proxy": "fastmcp>=2.10.6",
+    "fastmcp-proxy-stateful": "fastmcp>=2.10.6",
     "google-adk": "google-adk>=2",
     "langchain-mcp-adapters": "langchain-mcp-adapters>=0.1.4",
     "langchain-mcp-adapters-session": "langchain-mcp-adapters>=0.1.4",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,7 +13,7 @@ from mcp import ClientSession
 
 from pytest_mcp_conformance.contract import Dial
 
-__all__ = ["MODERN", "cache_of", "hears_text", "transport_of"]
+__all__ = ["MODERN", "cache_of", "transport_of"]
 
 MODERN = "mode" in inspect.signature(Client.__init__).parameters
 """Whether this is fastmcp 4.x, which knows both eras and has a response cache."""
@@ -55,12 +55,3 @@ def cache_of(dial: Dial) -> dict[str, Any]:
     from mcp.client.caching import CacheConfig  # since mcp 2.0
 
     return {"cache": CacheConfig(clock=dial.clock.monotonic)}
-
-
-def hears_text(heard: list[str]) -> Callable[[Any], Awaitable[None]]:
-    """A log handler for messages of fastmcp's own servers, which have the text under a key since 2.11."""
-
-    async def hears(message: Any) -> None:
-        heard.append(message.data["msg"] if isinstance(message.data, dict) else str(message.data))
-
-    return hears
