@@ -219,9 +219,17 @@ def test_who_reads_one_page_is_told_so_by_one_rule(given):
     assert [j.verdict for j in played.judgements] == [Verdict.BROKEN if broken else Verdict.NOT_CLAIMED]
 
 
-@adapter("each-its-own", claims=Claims(dials_per_operation=True, eras=("handshake",), transports=("http",)))
+EACH_ITS_OWN = Claims(
+    dials_per_operation=True, call_meta=True, progress=True, eras=("handshake",), transports=("http",)
+)
+
+
+@adapter("each-its-own", claims=EACH_ITS_OWN)
 async def each_its_own(dial):
-    """A session for each verb, and nothing in between that could be closed or hear of a change."""
+    """A session for each verb, and nothing in between that could be closed or hear of a change.
+
+    It listens to the progress of every call, and each session counts its tokens anew.
+    """
 
     @asynccontextmanager
     async def session():
@@ -233,21 +241,60 @@ async def each_its_own(dial):
         async with session() as own:
             return (await own.list_tools()).tools
 
-    async def call_tool(tool, arguments):
-        async with session() as own:
-            return await own.call_tool(getattr(tool, "name", tool), arguments)
+    async def call_tool(tool, arguments, meta=None, on_progress=None):
+        async def hears(progress, total, message):
+            if on_progress:
+                on_progress(progress)
 
-    yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+        async with session() as own:
+            name = getattr(tool, "name", tool)
+            return await own.call_tool(name, arguments, progress_callback=hears, meta=meta)
+
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool, call_with=call_tool)
 
 
 @pytest.mark.parametrize(
     ("name", "variant"),
-    [("close_under_a_verb", "call"), ("answer_that_is_cut", "twice"), ("unseen_auto_refresh", "")],
+    [
+        ("close_under_a_verb", "call"),
+        ("answer_that_is_cut", "twice"),
+        ("unseen_auto_refresh", ""),
+        ("progress_of_two_calls", ""),
+    ],
 )
 def test_whoever_dials_for_each_verb_is_not_asked_for_what_stays_open(name, variant):
     [scenario] = [each for each in CATALOGUE if each.name == name]
     played = play(scenario, each_its_own, era="handshake", way="http", variant=variant, compare=False)
     assert [j for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
+
+
+@adapter("each-round-its-own", claims=Claims(dials_per_operation=True, eras=("modern",)))
+async def each_round_its_own(dial):
+    """A session for each verb and for each round of a call, and each counts its requests anew."""
+
+    async def list_tools():
+        async with dial.session() as own:
+            return (await own.list_tools()).tools
+
+    async def call_tool(tool, arguments):
+        state = {}
+        for _ in range(3):
+            async with dial.session() as own:
+                name = getattr(tool, "name", tool)
+                result = await own.call_tool(name, arguments, allow_input_required=True, **state)
+            if not hasattr(result, "request_state"):
+                return result
+            state = {"request_state": result.request_state}
+        raise RuntimeError("asked three times")
+
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+
+@pytest.mark.skipif(not hasattr(ClientSession, "discover"), reason="mcp 1.x knows no rounds")
+def test_whoever_dials_for_each_round_uses_each_id_once():
+    [scenario] = [each for each in CATALOGUE if each.name == "input_required_for_ever"]
+    played = play(scenario, each_round_its_own, era="modern", variant="state_only", compare=False)
+    assert [j.verdict for j in played.judgements] == [Verdict.KEPT]
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ from pytest_mcp_conformance.adapters._calls import name_of
 from pytest_mcp_conformance.adapters._handed_out import HandedOut
 from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
 
-FIXED = (
-    "static_headers" in signature(MCPStreamableHTTPTool).parameters
-)  # older releases take a provider alone
+FIXED = "static_headers" in signature(MCPStreamableHTTPTool).parameters  # before: a provider alone
+ALIKE: Any = {"request_timeout": 30, "load_prompts": False}  # old releases ask for prompts unoffered
 
 
 @adapter(
@@ -35,11 +34,11 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """A connection of its own, entered as the examples enter it."""
     if dial.transport == "stdio":
         command, *arguments = dial.command
-        tool: Any = MCPStdioTool("kit", command, args=arguments, request_timeout=30)
+        tool: Any = MCPStdioTool("kit", command, args=arguments, **ALIKE)
     else:
         fixed: Any = {"static_headers": dial.headers}
         headers = fixed if FIXED else {"header_provider": lambda _: dial.headers}
-        tool = MCPStreamableHTTPTool("kit", dial.url, request_timeout=30, **headers)
+        tool = MCPStreamableHTTPTool("kit", dial.url, **ALIKE, **headers)
 
     async def shown() -> Any:
         return HandedOut(tool.functions, lambda f: Tool(f.name, f.description, f.parameters(), handle=f))

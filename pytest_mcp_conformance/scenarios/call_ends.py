@@ -207,7 +207,7 @@ async def input_required_for_ever(server: ScriptedServer, connect: Connect, kind
             assert not outcome.ok, f"a question, handed out as an answer: {outcome}"
             sent_back = [request.params.get("requestState") for request in asked[1:]]
             assert sent_back == [_state(n) for n in range(1, len(asked))]
-            ids = [request.id for request in asked]
+            ids = [(request.connection, request.id) for request in asked]  # each connection counts its own
             assert len(set(ids)) == len(ids), "rounds of one call under one id"
         others.append(await wrapper.call("old", "n3"))
         with check(UNKNOWN_RESULT_TYPE_IS_NOT_A_SUCCESS):

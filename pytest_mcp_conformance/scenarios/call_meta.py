@@ -50,7 +50,8 @@ async def meta_of_a_caller(server: ScriptedServer, connect: Connect, how: str) -
 async def progress_of_two_calls(server: ScriptedServer, connect: Connect) -> None:
     """Two calls are out and progress in turns; then a plain call is made.
 
-    Some wrappers listen to the progress of every call: a token that no earlier call had is its own.
+    Some wrappers listen to the progress of every call: a token that no earlier call of its connection had is
+    its own.
     """
     server.has_tools(*V1)
     heard: dict[str, list[float]] = {"n1": [], "n2": []}
@@ -73,7 +74,6 @@ async def progress_of_two_calls(server: ScriptedServer, connect: Connect) -> Non
                 params = {"progressToken": _token(held), "progress": progress, "total": 4}
                 held.connection.notify("notifications/progress", params, related=held.request.id)
                 await server.settle()
-            tokens = (_token(first), _token(second))
             gate.release_all()
         for call in calls:
             await call.ended()
@@ -85,6 +85,7 @@ async def progress_of_two_calls(server: ScriptedServer, connect: Connect) -> Non
             carried = plain[0].params.get("_meta", {})
             assert TRACE not in carried, f"a plain call carries {TRACE} of an earlier one"
             token = carried.get("progressToken", ABSENT)
+            tokens = [_token(held) for held in gate.held if held.connection.number == plain[0].connection]
             assert token not in tokens, (
                 f"a plain call carries the progress token of an earlier one, {token!r}"
             )

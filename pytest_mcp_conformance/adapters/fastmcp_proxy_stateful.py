@@ -1,0 +1,41 @@
+"""The proxy of fastmcp over a `StatefulProxyClient`: one session behind for each session in front."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+import fastmcp.server
+
+from pytest_mcp_conformance.adapters._fastmcp import transport_of
+from pytest_mcp_conformance.adapters._fastmcp_proxy import META, user_of
+from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
+
+PLACE = "providers.proxy" if hasattr(fastmcp.server, "create_proxy") else "proxy"  # since 3.0
+MODULE: Any = import_module(f"fastmcp.server.{PLACE}")
+
+
+@adapter(
+    "fastmcp-proxy-stateful",
+    version=version("fastmcp"),
+    claims=Claims(  # by the docstrings of `StatefulProxyClient` and `ProxyClient`
+        proxies=True,
+        call_meta=META,
+        progress=True,  # "Supports forwarding [...] logging, progress"
+        callbacks=True,
+        clock=True,
+        eras=("handshake",),  # "defaults to the handshake era"
+        transports=WAYS,
+    ),
+)
+async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+    """Its clients are those that `clear` disconnects, which is its close."""
+    transport = transport_of(dial)
+    behind = MODULE.StatefulProxyClient(transport)
+    proxy = MODULE.FastMCPProxy(client_factory=behind.new_stateful)
+    clear = {"close": behind.clear} if hasattr(behind, "clear") else {}  # since 2.11
+    async with user_of(proxy, "handshake", **clear) as wrapper:
+        yield wrapper
+    await transport.close()  # a StdioTransport keeps its child beyond each session, until this
