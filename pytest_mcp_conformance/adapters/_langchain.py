@@ -13,7 +13,6 @@ from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.tools import convert_mcp_tool_to_langchain_tool
 from mcp.types import Tool as Named
 
-from pytest_mcp_conformance.adapters._settings import settings_of
 from pytest_mcp_conformance.contract import Dial, Tool
 
 __all__ = ["HAS_HANDLERS", "LIMIT", "common_settings", "connection_to", "handlers", "tool_verbs"]
@@ -32,7 +31,7 @@ async def common_settings() -> AsyncIterator[dict[str, Any]]:
 def connection_to(dial: Dial, session_kwargs: dict[str, Any]) -> Any:
     """The settings of one server."""
     transport = "stdio" if dial.transport == "stdio" else "streamable_http"
-    return {"transport": transport, **settings_of(dial), "session_kwargs": session_kwargs}
+    return dial.settings(transport=transport, session_kwargs=session_kwargs)
 
 
 def handlers(hears: Any) -> dict[str, Any]:

@@ -52,5 +52,5 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
 def _server(dial: Dial) -> Any:
     how: Any = {"cache_tools_list": True, "client_session_timeout_seconds": LIMIT}
     if dial.transport == "stdio":
-        return MCPServerStdio({"command": dial.command[0], "args": list(dial.command[1:])}, **how)
-    return MCPServerStreamableHttp({"url": dial.url, "headers": dial.headers}, **how)
+        return MCPServerStdio(dial.settings(), **how)
+    return MCPServerStreamableHttp(dial.settings(), **how)

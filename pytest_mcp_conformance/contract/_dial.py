@@ -54,6 +54,14 @@ class Dial(Protocol):
         """
         ...
 
+    def settings(self, **more: Any) -> dict[str, Any]:
+        """The settings of one server in one object; for its wrapper to have, as it is.
+
+        They are `command` and `args` over stdio, else `url` and `headers`, which is how most packages call
+        them. What else a wrapper finds in them, as a `transport`, is `more`.
+        """
+        ...
+
     @property
     def principal(self) -> str | None:
         """The principal's name."""
