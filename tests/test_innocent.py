@@ -242,7 +242,12 @@ async def each_its_own(dial):
 
 @pytest.mark.parametrize(
     ("name", "variant"),
-    [("close_under_a_verb", "call"), ("answer_that_is_cut", "twice"), ("unseen_auto_refresh", "")],
+    [
+        ("close_under_a_verb", "call"),
+        ("answer_that_is_cut", "twice"),
+        ("unseen_auto_refresh", ""),
+        ("session_that_the_server_forgot", "text"),
+    ],
 )
 def test_whoever_dials_for_each_verb_is_not_asked_for_what_stays_open(name, variant):
     [scenario] = [each for each in CATALOGUE if each.name == name]

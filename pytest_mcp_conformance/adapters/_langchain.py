@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from datetime import timedelta
-from inspect import signature
+from inspect import isawaitable, signature
 from typing import Any
 
 from langchain_mcp_adapters.client import MultiServerMCPClient
@@ -48,11 +48,15 @@ async def _add_headers(request: Any, handler: Any) -> Any:
     return await handler(request.override(headers=_HEADERS.get()))
 
 
-def tool_verbs(load: Callable[[], Awaitable[Any]], session: Any, **how: Any) -> dict[str, Any]:
+def tool_verbs(load: Callable[[], Any], session: Any, **how: Any) -> dict[str, Any]:
     """The verbs on LangChain's tools, which `load` gives; `how` makes one of a tool that was never listed."""
 
+    async def loaded() -> Any:
+        tools = load()
+        return await tools if isawaitable(tools) else tools  # a plain function before 0.1
+
     async def list_tools() -> list[Tool]:
-        return [Tool(each.name, each.description, each.args_schema, handle=each) for each in await load()]
+        return [Tool(each.name, each.description, each.args_schema, handle=each) for each in await loaded()]
 
     async def call_tool(tool: Any, arguments: dict[str, Any], headers: Any = None) -> dict[str, Any]:
         if isinstance(tool, str):
@@ -68,7 +72,7 @@ def tool_verbs(load: Callable[[], Awaitable[Any]], session: Any, **how: Any) -> 
         return said
 
     async def bind(name: str) -> Any:
-        return next(tool for tool in await load() if tool.name == name)
+        return next(tool for tool in await loaded() if tool.name == name)
 
     return {
         "list_tools": list_tools,
