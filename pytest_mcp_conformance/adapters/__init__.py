@@ -34,7 +34,7 @@ BUNDLED: Mapping[str, str] = {
     "mcp-use": "mcp-use>=1.7.0",
     "mcpadapt": "mcpadapt>=0.1.5",
     "openai-agents": "openai-agents>=0.20",
-    "pydantic-ai": "pydantic-ai-slim>=2",
+    "pydantic-ai": "pydantic-ai-slim>=1.22",
     "semantic-kernel": "semantic-kernel>=1.28.1",
     "strands-agents": "strands-agents>=1.21",
 }

@@ -9,17 +9,20 @@ __all__ = ["Configuration"]
 
 
 class Configuration:
-    """One object of headers and one of settings, which are handed out as they are.
+    """One object of headers and one of settings, which are handed out as they are; and an HTTP client.
 
     Args:
         headers: The headers.
+        http_client: An HTTP client of the caller's own, where there is one.
 
     Attributes:
         headers: The very object that is handed out.
+        http_client: As it was given.
     """
 
-    def __init__(self, headers: Mapping[str, str]) -> None:
+    def __init__(self, headers: Mapping[str, str], http_client: Any = None) -> None:
         self.headers = dict(headers)
+        self.http_client = http_client
         self._settings: dict[str, Any] | None = None
         self._given: dict[str, Any] = {"headers": dict(headers)}
 

@@ -97,6 +97,11 @@ class ScriptedDial:
         return wanted if self.configuration is None else self.configuration.settings(wanted)
 
     @property
+    def http_client(self) -> Any:
+        """The HTTP client of the caller's own, where it has one."""
+        return None if self.configuration is None else self.configuration.http_client
+
+    @property
     def own_headers(self) -> dict[str, str]:
         """The headers that stand for the principal, a new object each time."""
         if self._principal is None:
