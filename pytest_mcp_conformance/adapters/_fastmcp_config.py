@@ -9,7 +9,6 @@ from typing import Any
 from fastmcp import Client
 
 from pytest_mcp_conformance.adapters._calls import name_of
-from pytest_mcp_conformance.adapters._settings import settings_of
 from pytest_mcp_conformance.contract import Dial, Wrapper
 
 __all__ = ["together_of"]
@@ -20,7 +19,7 @@ def together_of(limit: float) -> Any:
 
     @asynccontextmanager
     async def together(dials: Sequence[Dial]) -> AsyncIterator[Wrapper]:
-        servers = {f"server{number}": settings_of(dial) for number, dial in enumerate(dials)}
+        servers = {f"server{number}": dial.settings() for number, dial in enumerate(dials)}
         client: Any = Client({"mcpServers": servers}, timeout=limit, init_timeout=limit)
 
         async def call_tool(tool: Any, arguments: Any) -> Any:

@@ -11,7 +11,6 @@ from mcp_agent.app import MCPApp
 from mcp_agent.mcp.mcp_aggregator import MCPAggregator
 
 from pytest_mcp_conformance.adapters._calls import name_of
-from pytest_mcp_conformance.adapters._settings import settings_of
 from pytest_mcp_conformance.contract import Dial, Wrapper
 
 __all__ = ["LIMIT", "aggregating", "together"]
@@ -36,7 +35,7 @@ async def aggregating(dials: Mapping[str, Dial]) -> AsyncIterator[Any]:
 
 def _server(dial: Dial) -> Any:
     transport: Any = "stdio" if dial.transport == "stdio" else "streamable_http"
-    return config.MCPServerSettings(transport=transport, **settings_of(dial), read_timeout_seconds=LIMIT)
+    return config.MCPServerSettings(transport=transport, **dial.settings(), read_timeout_seconds=LIMIT)
 
 
 @asynccontextmanager

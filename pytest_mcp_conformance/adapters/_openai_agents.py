@@ -22,9 +22,8 @@ LIMIT = 30.0
 def server_of(dial: Dial, **how: Any) -> Any:
     """One server."""
     how |= {"client_session_timeout_seconds": LIMIT}
-    if dial.transport == "stdio":
-        return MCPServerStdio({"command": dial.command[0], "args": list(dial.command[1:])}, **how)
-    return MCPServerStreamableHttp({"url": dial.url, "headers": dial.headers}, **how)
+    kind: Any = MCPServerStdio if dial.transport == "stdio" else MCPServerStreamableHttp
+    return kind(dial.settings(), **how)
 
 
 @asynccontextmanager

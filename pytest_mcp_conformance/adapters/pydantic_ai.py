@@ -1,4 +1,4 @@
-"""pydantic-ai's `MCPToolset`, which stands on fastmcp, with its cache; before 2.0 its `MCPServerStdio`."""
+"""pydantic-ai's `MCPToolset`, which stands on fastmcp, with its cache of tools; before 2.0 its servers."""
 
 from __future__ import annotations
 
@@ -7,34 +7,35 @@ from contextlib import AsyncExitStack
 from importlib.metadata import version
 from typing import Any
 
+from pytest_mcp_conformance.adapters import _pydantic_ai as ours
 from pytest_mcp_conformance.adapters import sdk_major
 from pytest_mcp_conformance.adapters._calls import hears_log, name_of
-from pytest_mcp_conformance.adapters._pydantic_ai import NOW, together_of, toolset_of
 from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 
-LIMIT = 30.0
-CLAIMS = Claims(  # the docstrings of `MCPToolset`: the parameters that are named
-    caches_listings=True,  # cache_tools
-    reacts_to_list_changed=0.0,  # cache_tools
-    own_timeout=LIMIT,  # read_timeout, init_timeout
+CLAIMS = Claims(  # the docstrings of `MCPToolset` or `MCPServer`: the parameters that are named
+    caches_listings=ours.CACHES,  # cache_tools
+    reacts_to_list_changed=0.0 if ours.CACHES else None,  # cache_tools
+    own_timeout=ours.LIMIT,  # read_timeout, init_timeout or timeout
     call_meta=True,  # direct_call_tool(metadata)
     callbacks=True,  # log_handler
     isolates_principals=True,
     clock=True,
+    http_client=True,
+    checks_output="refuses" if ours.NOW else "none",
     eras=("handshake", "modern") if sdk_major() > 1 else ("handshake",),
-    transports=WAYS,
+    transports=WAYS if ours.NOW else ("http", "stdio", "loopback"),
 )
-BEFORE = Claims(eras=("handshake",), transports=("stdio",), same_task_close=True)
+BEFORE = Claims(eras=("handshake",), transports=("stdio",), same_task_close=True)  # 0.2
 
 
-@adapter("pydantic-ai", version=version("pydantic-ai-slim"), claims=CLAIMS if NOW else BEFORE)
+@adapter("pydantic-ai", version=version("pydantic-ai-slim"), claims=CLAIMS if ours.OVER_HTTP else BEFORE)
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """One toolset, entered once; to close it is to leave it."""
     heard: list[str] = []
-    toolset = toolset_of(dial, LIMIT, log_handler=hears_log(heard))
+    toolset = ours.toolset_of(dial, log_handler=hears_log(heard))
 
     async def call_with(tool: Any, arguments: Any, meta: Any = None, on_progress: Any = None) -> Any:
-        if not NOW:
+        if not ours.OVER_HTTP:
             return await toolset.call_tool(name_of(tool), arguments)
         return await toolset.direct_call_tool(name_of(tool), arguments, metadata=meta)
 
@@ -43,9 +44,9 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         yield Wrapper(
             list_tools=toolset.list_tools,
             call_tool=call_with,
-            call_with=call_with if NOW else None,
+            call_with=call_with if ours.OVER_HTTP else None,
             close=entered.aclose,
             read_resource=getattr(toolset, "read_resource", None),
             received=lambda: heard,
-            together=together_of(LIMIT),
+            together=ours.together,
         )

@@ -41,6 +41,7 @@ class Claims:
         callbacks: Has handlers for log messages, elicitation or sampling.
         multi_server: One object holds several servers.
         proxies: Serves MCP in front and calls MCP behind.
+        http_client: A caller can give it an HTTP client of its own.
         clock: Its time is `dial.clock`, or the timers of the running event loop.
         eras: The eras it speaks, of `handshake` and `modern`; `None` has each tried.
         transports: The ways in it takes, of `memory`, `http`, `stdio` and `loopback`; `None` has them read in
@@ -77,6 +78,7 @@ class Claims:
     callbacks: bool = False
     multi_server: bool = False
     proxies: bool = False
+    http_client: bool = False
     clock: bool = False
     eras: tuple[str, ...] | None = None
     transports: tuple[str, ...] | None = None

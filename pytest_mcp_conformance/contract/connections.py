@@ -287,7 +287,7 @@ CONNECTION_IN_USE_STAYS_OPEN = Rule(
         "do not count one release twice",
         "leave an HTTP client that the caller owns open",
     ),
-    needs=frozenset({"pools_connections or pool"}),
+    needs=frozenset({"pools_connections or pool or http_client"}),
     reports=(
         issue("pydantic/pydantic-ai", 3534),
         issue("agno-agi/agno", 7347),

@@ -17,6 +17,7 @@ from pytest_mcp_conformance.scenarios._owner import Opener
 from pytest_mcp_conformance.scenarios._scenario import HTTP
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import NotReached, ScriptedServer
+from pytest_mcp_conformance.server.ways.configuration import Configuration
 from pytest_mcp_conformance.server.ways.dial import ScriptedDial
 from pytest_mcp_conformance.server.ways.ways import Ways
 
@@ -53,7 +54,7 @@ class Connect:
         self.double: Any = None
         self.told_era = ""
         self._dials: list[ScriptedDial] = []
-        self._kept_headers: dict[str, str] | None = None
+        self._configuration: Configuration | None = None
         self._judge = judge
         self._rules = rules
         self._clock = clock
@@ -104,7 +105,7 @@ class Connect:
     ) -> Holder:
         """Begin to enter the adapter, and do not wait: in a task of its own, or in that of `opener`."""
         dial = self.dial(server, principal, told_era=self.told_era)
-        dial.kept_headers = self._kept_headers
+        dial.configuration = self._configuration
         self._dials.append(dial)
         holder = Holder(self.adapter, dial, self._shared, server, opener)
         self.holders.append(holder)
@@ -154,11 +155,11 @@ class Connect:
             self.ways.url_of(server, principal, dial.own_headers)
         return dial
 
-    def hand_out(self, headers: dict[str, str] | None) -> None:
-        """Have every dial give this very object as its headers from now on, or a new one each time."""
-        self._kept_headers = headers
+    def hand_out(self, configuration: Configuration | None) -> None:
+        """Have every dial give these very objects from now on, or new ones each time."""
+        self._configuration = configuration
         for dial in self._dials:
-            dial.kept_headers = headers
+            dial.configuration = configuration
 
     @property
     def took_session(self) -> bool:
