@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 
 from pytest_mcp_conformance.clock import Clock, settle
 from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, Dial, NotSpoken, Rule, Wrapper
+from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed
 from pytest_mcp_conformance.scenarios._needs import missing_verbs
@@ -129,6 +131,9 @@ class Connect:
 
         async def play(dial: Dial) -> AsyncIterator[Wrapper]:
             async with together(dials) as held:
+                if not isinstance(held, Wrapper):
+                    where, kind = place_of(inspect.unwrap(together)), type(held).__name__
+                    raise AdapterError(f"together at {where}: gives a {kind}; yield Wrapper(...)")
                 yield held
 
         holder = Holder(replace(self.adapter, play=play, shared=None), dials[0], (), servers[0])
