@@ -179,7 +179,8 @@ async def caller_edits_a_list(server: ScriptedServer, connect: Connect) -> None:
             wrapper.handed_out.clear()
             wrapper.handed_out.append("edited")
         with check(HANDED_OUT_LIST_IS_NOT_THE_CACHE):
-            assert await wrapper.names() == ["a", "old"]
+            names = await wrapper.names()
+            assert names == ["a", "old"], "a listing after a caller emptied the list of another one"
 
 
 @scenario(HANDED_OUT_LIST_IS_NOT_THE_CACHE)
@@ -194,7 +195,8 @@ async def caller_edits_definitions(server: ScriptedServer, connect: Connect) -> 
         before = [definition(each) for each in tools]
         edit(tools)
         with check(HANDED_OUT_LIST_IS_NOT_THE_CACHE):
-            assert [definition(each) for each in await wrapper.list_tools()] == before
+            after = [definition(each) for each in await wrapper.list_tools()]
+            assert after == before, "a listing after a caller edited the definitions of another one"
 
 
 @scenario(LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION, variants=("closed", "reconnect", "dropped"))
