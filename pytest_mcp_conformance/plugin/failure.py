@@ -15,7 +15,7 @@ __all__ = ["failure_text"]
 _INDENT = " " * 5
 _CLAIM_REMEDY = {
     True: "the wrapper shows it: say so in the adapter, Claims({claim}=...), and its rules are judged",
-    False: "the wrapper does not show it: take {claim} out of the adapter's Claims(...), or repair the wrapper",
+    False: "the wrapper does not show it: take {claim} out of Claims(...), or repair the wrapper",
 }
 
 
