@@ -406,6 +406,12 @@ async def _gives_no_function(dial):
         yield Wrapper(list_tools=session.list_tools, call_tool=session.call_tool, refresh=True)
 
 
+async def _misspells_the_way_in(dial):
+    assert not hasattr(dial, "telephone")
+    async with dial.sesion() as session:
+        yield Wrapper(list_tools=session.list_tools, call_tool=session.call_tool)
+
+
 async def _asks_for_a_url(dial):
     yield dial.url
 
@@ -419,6 +425,7 @@ async def _asks_for_a_url(dial):
         (_lacks_a_verb, "Wrapper(...): lacks call_tool; give it"),
         (_misspells_a_verb, "Wrapper(refesh=...): no verb is called that; did you mean 'refresh'?"),
         (_names_no_verb, "Wrapper(...): write the name of each verb, as in Wrapper(list_tools=...)"),
+        (_misspells_the_way_in, "dial.sesion: a dial has no such thing; did you mean 'session'?"),
         (_gives_no_function, "Wrapper(refresh=True): a verb is a function"),
         (_asks_for_a_url, "asked for dial.url, and this run plays over memory: declare Claims(transports="),
     ],

@@ -6,10 +6,11 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.clock import Clock
-from pytest_mcp_conformance.contract import WAYS, AdapterError, NotSpoken, UsageError
+from pytest_mcp_conformance.contract import WAYS, AdapterError, Dial, NotSpoken, UsageError
 from pytest_mcp_conformance.server.ways.configuration import Configuration
 from pytest_mcp_conformance.server.ways.memory import memory_streams
 from pytest_mcp_conformance.server.ways.ways import Ways, not_installed
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from pytest_mcp_conformance.server.script import ScriptedServer
 
 __all__ = ["ScriptedDial", "dials_over"]
+
+
+class _NoSuchThing(AdapterError, AttributeError):
+    """What an adapter asked its dial for is not there; `hasattr` is answered as by any object."""
 
 
 class ScriptedDial:
@@ -56,6 +61,15 @@ class ScriptedDial:
         self._renewal = renewal
         self.gave_session = False
         self.configuration: Configuration | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Tell a misspelt name."""
+            known = [each for each in dir(Dial) if not each.startswith("_")]
+            near = get_close_matches(name, known, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(known)}"
+            raise _NoSuchThing(f"dial.{name}: a dial has no such thing; {hint}")
 
     @property
     def url(self) -> str:
