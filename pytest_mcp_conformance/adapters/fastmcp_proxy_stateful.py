@@ -40,8 +40,7 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         await behind.clear()
         await transport.close()  # a StdioTransport keeps its child beyond each session, until this
 
-    async with user_of(
-        proxy, "handshake", **({"close": close} if hasattr(behind, "clear") else {})
-    ) as wrapper:
-        yield wrapper  # it has `clear` since 2.11
+    verbs = {"close": close} if hasattr(behind, "clear") else {}  # since 2.11
+    async with user_of(proxy, "handshake", **verbs) as wrapper:
+        yield wrapper
     await transport.close()
