@@ -31,11 +31,16 @@ MODULE: Any = import_module(f"fastmcp.server.{PLACE}")
     ),
 )
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
-    """Its clients are those that `clear` disconnects, which is its close."""
+    """Its close is `clear`, which disconnects the clients of all sessions in front."""
     transport = transport_of(dial)
     behind = MODULE.StatefulProxyClient(transport)
     proxy = MODULE.FastMCPProxy(client_factory=behind.new_stateful)
-    clear = {"close": behind.clear} if hasattr(behind, "clear") else {}  # since 2.11
-    async with user_of(proxy, "handshake", **clear) as wrapper:
+
+    async def close() -> None:
+        await behind.clear()
+        await transport.close()  # a StdioTransport keeps its child beyond each session, until this
+
+    verbs = {"close": close} if hasattr(behind, "clear") else {}  # since 2.11
+    async with user_of(proxy, "handshake", **verbs) as wrapper:
         yield wrapper
-    await transport.close()  # a StdioTransport keeps its child beyond each session, until this
+    await transport.close()
