@@ -27,17 +27,17 @@ class Judged:
         played: What was played: the judgements on selected rules only, known gaps marked as such.
         failing: The judgements that fail the item.
         excused: The broken rules that are known gaps, each with the reason.
-        borne: The trouble that is a known gap, each with the reason.
         claim: The claim that is probed, where the scenario is a probe.
         made: The adapter makes that claim.
+        borne: The trouble that is a known gap, each with the reason.
     """
 
     played: Played
     failing: tuple[Judgement, ...]
     excused: tuple[tuple[Judgement, str], ...]
-    borne: tuple[tuple[str, str], ...] = ()
     claim: str = ""
     made: bool = True
+    borne: tuple[tuple[str, str], ...] = ()
 
     @property
     def disagreeing(self) -> tuple[Probe, ...]:
@@ -104,7 +104,7 @@ def judge(played: Played, scenario: Scenario, options: Options) -> Judged:
         trouble=tuple(each for each in played.trouble if each not in borne),
         borne=tuple(borne),
     )
-    return Judged(played, tuple(failing), tuple(excused), tuple(borne.items()), scenario.claim)
+    return Judged(played, tuple(failing), tuple(excused), scenario.claim, borne=tuple(borne.items()))
 
 
 def _borne(played: Played, options: Options) -> dict[str, str]:
