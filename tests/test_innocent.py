@@ -46,7 +46,7 @@ from tests.wrong._client import Client
 from tests.wrong._http import ByHttp
 from tests.wrong._proxying import Proxies
 from tests.wrong._wrong import breaks
-from tests.wrong.closing import Pooling
+from tests.wrong.closing import Borrows, Pooling
 from tests.wrong.credentials import Renews
 from tests.wrong.lifetimes import LivesForEver
 from tests.wrong.notices import ListensToNothing
@@ -130,6 +130,9 @@ LAZY = breaks(CONCURRENT_FIRST_USE_IS_ONE_DIAL, lazy=True)(Client).adapter
 POOLING = breaks(CONNECTION_IN_USE_STAYS_OPEN, pools_connections=True)(Pooling).adapter
 """Holders share one connection, which the last one closes."""
 
+BORROWING = breaks(CONNECTION_IN_USE_STAYS_OPEN, http_client=True)(Borrows).adapter
+"""Takes an HTTP client of its caller's own."""
+
 REFUSING = breaks(HEADERS_RIDE_ON_ALL_TRAFFIC)(RefusesHeadersForOneCall).adapter
 SINGLE = breaks(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN)(ServesOneUser).adapter
 SERIAL = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(SendsOneRequestAtATime).adapter
@@ -165,12 +168,14 @@ def _judging(rule):
 
 
 CLIENTS = tuple(s for s in CATALOGUE if AREAS & {rule.area for rule in s.rules})
+BORROWED = tuple(s for s in CATALOGUE if s.name == "http_client_of_the_caller")
 MUTE_ENDS = tuple(s for s in CATALOGUE if s.name == "end_that_is_not_answered")
 PLAYED = [
     *((GIVING_UP, *cell) for cell in cells(GIVING_UP, MUTE_ENDS)),
     *((DEAF, *cell) for cell in cells(DEAF, NOTICES)),
     *((LAZY, *cell) for cell in cells(LAZY, CLIENTS)),
     *((POOLING, *cell) for cell in cells(POOLING, _judging(CONNECTION_IN_USE_STAYS_OPEN))),
+    *((BORROWING, *cell) for cell in cells(BORROWING, BORROWED)),
     *((REFUSING, *cell) for cell in cells(REFUSING, _judging(HEADERS_RIDE_ON_ALL_TRAFFIC))),
     *((SINGLE, *cell) for cell in cells(SINGLE, _judging(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN))),
     *((FOREVER, *cell) for cell in cells(FOREVER, _judging(CHANGED_DEFINITION_IS_HANDED_OUT_NEW))),
@@ -260,6 +265,7 @@ async def each_its_own(dial):
         ("answer_that_is_cut", "twice"),
         ("unseen_auto_refresh", ""),
         ("progress_of_two_calls", ""),
+        ("session_that_the_server_forgot", "text"),
     ],
 )
 def test_whoever_dials_for_each_verb_is_not_asked_for_what_stays_open(name, variant):
@@ -305,6 +311,7 @@ def test_whoever_dials_for_each_round_uses_each_id_once():
         (LAZY, "CONN-10"),
         (LAZY, "CONN-12"),
         (POOLING, "CONN-16"),
+        (BORROWING, "CONN-16"),
         (SINGLE, "TEN-6"),
         (LISTENING, "CALL-12"),
         (LISTENING, "CONN-21"),

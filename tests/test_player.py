@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 
 import pytest
@@ -10,7 +11,7 @@ from mcp import ClientSession
 
 from pytest_mcp_conformance.adapters import bundled
 from pytest_mcp_conformance.adapters._transports import streams_of
-from pytest_mcp_conformance.contract import Adapter, Claims, Outcome, Verdict, Wrapper, adapter
+from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, Outcome, Verdict, Wrapper, adapter
 from pytest_mcp_conformance.history import Recorder
 from pytest_mcp_conformance.scenarios import CATALOGUE, _drawing, _run
 from pytest_mcp_conformance.scenarios._player import play
@@ -386,6 +387,31 @@ async def _yields_a_dict(dial):
     yield {"list_tools": None}
 
 
+async def _lacks_a_verb(dial):
+    async with dial.session() as session:
+        yield Wrapper(list_tools=session.list_tools)
+
+
+async def _misspells_a_verb(dial):
+    async with dial.session() as session:
+        yield Wrapper(list_tools=session.list_tools, call_tool=session.call_tool, refesh=session.list_tools)
+
+
+async def _names_no_verb(dial):
+    yield Wrapper(print, print)
+
+
+async def _gives_no_function(dial):
+    async with dial.session() as session:
+        yield Wrapper(list_tools=session.list_tools, call_tool=session.call_tool, refresh=True)
+
+
+async def _misspells_the_way_in(dial):
+    assert not hasattr(dial, "telephone")
+    async with dial.sesion() as session:
+        yield Wrapper(list_tools=session.list_tools, call_tool=session.call_tool)
+
+
 async def _asks_for_a_url(dial):
     yield dial.url
 
@@ -396,6 +422,11 @@ async def _asks_for_a_url(dial):
         (_yields_nothing, "ended without a yield"),
         (_yields_twice, "yields twice"),
         (_yields_a_dict, "yields a dict; yield Wrapper("),
+        (_lacks_a_verb, "Wrapper(...): lacks call_tool; give it"),
+        (_misspells_a_verb, "Wrapper(refesh=...): no verb is called that; did you mean 'refresh'?"),
+        (_names_no_verb, "Wrapper(...): write the name of each verb, as in Wrapper(list_tools=...)"),
+        (_misspells_the_way_in, "dial.sesion: a dial has no such thing; did you mean 'session'?"),
+        (_gives_no_function, "Wrapper(refresh=True): a verb is a function"),
         (_asks_for_a_url, "asked for dial.url, and this run plays over memory: declare Claims(transports="),
     ],
 )
@@ -406,13 +437,36 @@ def test_an_adapter_of_the_wrong_shape_is_named_with_its_place(shape, said):
     assert "test_player.py:" in played.adapter_error
 
 
+def test_an_adapter_of_the_wrong_shape_leaves_no_task_to_complain(caplog):
+    play(WRONG_TYPE, of("odd", _yields_twice), era="handshake", way="memory")
+    gc.collect()
+    assert "never retrieved" not in caplog.text
+
+
+def test_a_misspelt_claim_is_told_with_what_was_meant():
+    with pytest.raises(
+        AdapterError, match=r"Claims\(cache_listings=\.\.\.\).* did you mean 'caches_listings'"
+    ):
+        Claims(cache_listings=True)
+
+
+def test_an_adapter_without_a_name_is_told_with_its_place():
+    with pytest.raises(AdapterError, match=r"@adapter at .*test_player\.py:\d+: has no name; write @adapter"):
+        adapter(does_nothing)
+
+
 @pytest.mark.parametrize(
     ("ways", "verdict"),
-    [(("memory", "http"), Verdict.NOT_CLAIMED), (("http",), Verdict.NOT_TESTABLE)],
-    ids=["and another", "alone"],
+    [
+        (("memory", "http"), Verdict.NOT_CLAIMED),
+        (("http",), Verdict.NOT_TESTABLE),
+        (("http", "loopback"), Verdict.NOT_TESTABLE),
+    ],
+    ids=["after another", "alone", "before another"],
 )
 def test_a_way_in_whose_library_is_missing_says_what_to_install(monkeypatch, ways, verdict):
-    monkeypatch.setattr("pytest_mcp_conformance.server.ways.ways.find_spec", lambda name: None)
+    there = {"respx": None, "uvicorn": "there"}
+    monkeypatch.setattr("pytest_mcp_conformance.server.ways.ways.find_spec", there.get)
     subject = of("over_http", does_nothing, Claims(transports=ways))
     played = play(HEADERS, subject, era="handshake", variant="once")
     assert (played.way, played.judgements[0].verdict) == ("http", verdict)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from datetime import timedelta
-from inspect import signature
+from inspect import isawaitable, signature
 from typing import Any
 
 from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.tools import convert_mcp_tool_to_langchain_tool
 from mcp.types import Tool as Named
 
-from pytest_mcp_conformance.adapters._settings import settings_of
-from pytest_mcp_conformance.contract import Dial, Tool
+from pytest_mcp_conformance.contract import Dial, Tool, Wrapper
 
-__all__ = ["HAS_HANDLERS", "LIMIT", "common_settings", "connection_to", "handlers", "tool_verbs"]
+__all__ = [
+    "HAS_HANDLERS",
+    "LIMIT",
+    "common_settings",
+    "connection_to",
+    "handlers",
+    "together_of",
+    "tool_verbs",
+]
 
 LIMIT = 30.0
 HAS_HANDLERS = "tool_interceptors" in signature(MultiServerMCPClient).parameters
@@ -32,7 +39,7 @@ async def common_settings() -> AsyncIterator[dict[str, Any]]:
 def connection_to(dial: Dial, session_kwargs: dict[str, Any]) -> Any:
     """The settings of one server."""
     transport = "stdio" if dial.transport == "stdio" else "streamable_http"
-    return {"transport": transport, **settings_of(dial), "session_kwargs": session_kwargs}
+    return dial.settings(transport=transport, session_kwargs=session_kwargs)
 
 
 def handlers(hears: Any) -> dict[str, Any]:
@@ -49,11 +56,15 @@ async def _add_headers(request: Any, handler: Any) -> Any:
     return await handler(request.override(headers=_HEADERS.get()))
 
 
-def tool_verbs(load: Callable[[], Awaitable[Any]], session: Any, **how: Any) -> dict[str, Any]:
+def tool_verbs(load: Callable[[], Any], session: Any, **how: Any) -> dict[str, Any]:
     """The verbs on LangChain's tools, which `load` gives; `how` makes one of a tool that was never listed."""
 
+    async def loaded() -> Any:
+        tools = load()
+        return await tools if isawaitable(tools) else tools  # a plain function before 0.1
+
     async def list_tools() -> list[Tool]:
-        return [Tool(each.name, each.description, each.args_schema, handle=each) for each in await load()]
+        return [Tool(each.name, each.description, each.args_schema, handle=each) for each in await loaded()]
 
     async def call_tool(tool: Any, arguments: dict[str, Any], headers: Any = None) -> dict[str, Any]:
         if isinstance(tool, str):
@@ -69,7 +80,7 @@ def tool_verbs(load: Callable[[], Awaitable[Any]], session: Any, **how: Any) -> 
         return said
 
     async def bind(name: str) -> Any:
-        return next(tool for tool in await load() if tool.name == name)
+        return next(tool for tool in await loaded() if tool.name == name)
 
     return {
         "list_tools": list_tools,
@@ -77,3 +88,14 @@ def tool_verbs(load: Callable[[], Awaitable[Any]], session: Any, **how: Any) -> 
         "call_with_headers": call_tool if HAS_HANDLERS else None,
         "bind": bind,
     }
+
+
+def together_of(session_kwargs: dict[str, Any]) -> Any:
+    """The verb `together`: one client of several servers."""
+
+    @asynccontextmanager
+    async def together(dials: Sequence[Dial]) -> AsyncIterator[Wrapper]:
+        connections = {f"server{n}": connection_to(dial, session_kwargs) for n, dial in enumerate(dials)}
+        yield Wrapper(**tool_verbs(MultiServerMCPClient(connections).get_tools, None))
+
+    return together

@@ -9,10 +9,8 @@ from typing import Any
 
 from agno.tools.mcp import MCPTools
 
-from pytest_mcp_conformance.adapters._transports import child_of
-from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
-
-FAILED = ("Error from MCP tool '", "MCP tool '", "Error: ")  # a failed call is told in the text alone
+from pytest_mcp_conformance.adapters._agno import HAS_MODES, HAS_MULTI, params_of, together, verbs_of
+from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
 
 
 @adapter(
@@ -23,36 +21,25 @@ FAILED = ("Error from MCP tool '", "MCP tool '", "Error: ")  # a failed call is 
         isolates_principals=True,  # headers: "when establishing the MCP session"
         own_timeout=30.0,  # timeout_seconds: "Read timeout in seconds for the MCP client"
         clock=True,
-        eras=("handshake", "modern"),  # protocol_mode: "legacy" and "auto"
+        eras=("handshake", "modern") if HAS_MODES else ("handshake",),  # protocol_mode: "legacy" and "auto"
         transports=("http", "stdio", "loopback"),
     ),
 )
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """A toolkit that is connected and closed by hand, as an agent does."""
-    if dial.transport == "stdio":
-        way: Any = {"server_params": child_of(dial), "transport": "stdio"}
+    if dial.transport == "stdio" or not HAS_MODES:
+        how: Any = {"server_params": params_of(dial)}
+        how["transport"] = "stdio" if dial.transport == "stdio" else "streamable-http"
     else:
-        way = {"url": dial.url, "headers": dial.headers}
-    mode: Any = "legacy" if dial.era == "handshake" else "auto"
-    toolkit = MCPTools(**way, timeout_seconds=30, protocol_mode=mode)
-
-    async def list_tools() -> Any:
-        shown = toolkit.get_async_functions().values()
-        return [Tool(each.name, each.description, each.parameters, handle=each) for each in shown]
-
-    async def call_tool(tool: Any, sent: Any) -> Any:
-        function = toolkit.get_async_functions()[tool] if isinstance(tool, str) else tool
-        result = await function.entrypoint(**sent)
-        structured = (result.metadata or {}).get("structured_content")
-        failed = result.content.startswith(FAILED)
-        return {"content": result.content, "structuredContent": structured, "isError": failed}
-
+        how = {"url": dial.url, "headers": dial.headers}
+    if HAS_MODES:
+        how["protocol_mode"] = "legacy" if dial.era == "handshake" else "auto"
+    toolkit = MCPTools(**how, timeout_seconds=30)
     await toolkit.connect()
     yield Wrapper(
-        list_tools=list_tools,
-        call_tool=call_tool,
+        **verbs_of(toolkit),
         refresh=toolkit.build_tools,
         reconnect=partial(toolkit.connect, force=True),
-        close=toolkit.close,
+        together=together if HAS_MULTI else None,
     )
     await toolkit.close()

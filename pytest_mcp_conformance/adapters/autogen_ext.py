@@ -8,7 +8,6 @@ from typing import Any
 
 from autogen_ext.tools.mcp import McpWorkbench, StdioServerParams, StreamableHttpServerParams
 
-from pytest_mcp_conformance.adapters._settings import settings_of
 from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
 
 
@@ -26,9 +25,9 @@ from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """A started workbench, whose tools are schemas for a model, and called by name."""
     if dial.transport == "stdio":
-        way: Any = StdioServerParams(**settings_of(dial), read_timeout_seconds=30.0)
+        way: Any = StdioServerParams(**dial.settings(), read_timeout_seconds=30.0)
     else:
-        way = StreamableHttpServerParams(**settings_of(dial), sse_read_timeout=30.0)
+        way = StreamableHttpServerParams(**dial.settings(), sse_read_timeout=30.0)
     workbench = McpWorkbench(way)
     stopped = False
 

@@ -11,6 +11,7 @@ from fastmcp import Client
 
 from pytest_mcp_conformance.adapters._calls import hears_log, hears_progress, name_of
 from pytest_mcp_conformance.adapters._fastmcp import MODERN, cache_of, transport_of
+from pytest_mcp_conformance.adapters._fastmcp_config import together_of
 from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 
 LIMIT = 30.0
@@ -35,13 +36,8 @@ LIMIT = 30.0
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """One client, entered once, in the era that it finds for itself; each verb is a method of its own."""
     heard: list[str] = []
-    client: Any = Client(
-        transport_of(dial),
-        timeout=LIMIT,
-        init_timeout=LIMIT,
-        log_handler=hears_log(heard),
-        **cache_of(dial),
-    )
+    timeouts = {"timeout": LIMIT, "init_timeout": LIMIT}
+    client: Any = Client(transport_of(dial), log_handler=hears_log(heard), **timeouts, **cache_of(dial))
 
     async def call_with(tool: Any, arguments: Any, meta: Any = None, on_progress: Any = None) -> Any:
         how = {"meta": meta, "progress_handler": hears_progress(on_progress), "timeout": LIMIT}
@@ -56,5 +52,6 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
             close=client.close,
             read_resource=client.read_resource,
             received=lambda: heard,
+            together=None if dial.transport == "memory" else together_of(LIMIT),  # a config has no streams
         )
     await client.close()  # StdioTransport keeps its child beyond the block, until this

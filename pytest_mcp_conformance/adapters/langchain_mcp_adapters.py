@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from importlib.metadata import version
 from typing import Any
 
@@ -11,8 +12,10 @@ from langchain_mcp_adapters.client import MultiServerMCPClient
 from pytest_mcp_conformance.adapters import _langchain as ours
 from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
 
+STATELESS = hasattr(MultiServerMCPClient, "session")  # before 0.1 it is entered, and loads its tools once
+KEPT: Any = {} if STATELESS else {"caches_listings": True, "same_task_close": True, "one_shot": True}
 CLAIMS = Claims(  # the sections are those of https://docs.langchain.com/oss/python/langchain/mcp
-    redials=True,  # "Quickstart": stateless by default, a fresh session for each tool invocation
+    redials=STATELESS,  # "Quickstart": stateless by default, a fresh session for each tool invocation
     isolates_principals=True,  # "Tool interceptors": the credentials of the user of a run
     own_timeout=ours.LIMIT,  # `session_kwargs`
     progress=ours.HAS_HANDLERS,  # "Progress notifications"
@@ -21,8 +24,9 @@ CLAIMS = Claims(  # the sections are those of https://docs.langchain.com/oss/pyt
     clock=True,
     eras=("handshake",),
     transports=("http", "stdio", "loopback"),
-    lazy_connect=True,
-    dials_per_operation=True,
+    lazy_connect=STATELESS,
+    dials_per_operation=STATELESS,
+    **KEPT,
 )
 
 
@@ -39,15 +43,17 @@ async def adapter_(dial: Dial, settings: dict[str, Any]) -> AsyncIterator[Wrappe
     async def hears(params: Any, context: Any) -> None:
         logged.append(str(params.data))
 
-    connection = ours.connection_to(dial, settings)
-    how: Any = ours.handlers(hears)
-    client = MultiServerMCPClient({"server": connection}, **how)
+    connection, how = ours.connection_to(dial, settings), ours.handlers(hears)
+    client: Any = MultiServerMCPClient({"server": connection}, **how)
 
     async def set_principal(renewed: Dial) -> None:
         client.connections["server"]["headers"] = renewed.headers
 
-    yield Wrapper(
-        **ours.tool_verbs(client.get_tools, None, connection=connection, **how),
-        set_principal=None if dial.transport == "stdio" else set_principal,  # headers are of HTTP
-        received=lambda: logged,
-    )
+    async with AsyncExitStack() as entered:
+        session = None if STATELESS else (await entered.enter_async_context(client)).sessions["server"]
+        how |= {"connection": connection} if STATELESS else {}
+        verbs = ours.tool_verbs(client.get_tools, session, **how)
+        if STATELESS and dial.transport != "stdio":  # headers are of HTTP
+            verbs["set_principal"] = set_principal
+        verbs["together"] = ours.together_of(settings) if STATELESS else None
+        yield Wrapper(**verbs, received=lambda: logged)

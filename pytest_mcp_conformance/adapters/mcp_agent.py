@@ -6,13 +6,9 @@ from collections.abc import AsyncIterator
 from importlib.metadata import version
 from typing import Any
 
-from mcp_agent import config
-from mcp_agent.app import MCPApp
-from mcp_agent.mcp.mcp_aggregator import MCPAggregator
-
+from pytest_mcp_conformance.adapters._mcp_agent import LIMIT, aggregating, together
 from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
 
-LIMIT = 30
 PREFIX = "server_"
 
 
@@ -28,31 +24,22 @@ PREFIX = "server_"
     ),
 )
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
-    """An aggregator with persistent connections, which is its default."""
-    if dial.transport == "stdio":
-        command, *arguments = dial.command
-        way: dict[str, Any] = {"transport": "stdio", "command": command, "args": arguments}
-    else:
-        way = {"transport": "streamable_http", "url": dial.url, "headers": dial.headers}
-    server = config.MCPServerSettings(**way, read_timeout_seconds=LIMIT)
-    settings = config.Settings(
-        mcp=config.MCPSettings(servers={"server": server}),
-        logger=config.LoggerSettings(type="none"),
-        otel=config.OpenTelemetrySettings(enabled=False),
-    )
+    """An aggregator of one server."""
+    async with aggregating({"server": dial}) as aggregator:
 
-    async def list_tools() -> list[Tool]:
-        return [_tool(each) for each in (await aggregator.list_tools()).tools]
+        async def list_tools() -> list[Tool]:
+            return [_tool(each) for each in (await aggregator.list_tools()).tools]
 
-    async def call_tool(name: str, arguments: dict[str, Any]) -> Any:
-        return await aggregator.call_tool(PREFIX + name.removeprefix(PREFIX), arguments)
+        async def call_tool(name: str, arguments: dict[str, Any]) -> Any:
+            return await aggregator.call_tool(PREFIX + name.removeprefix(PREFIX), arguments)
 
-    async with (
-        MCPApp("conformance", settings=settings).run() as app,
-        MCPAggregator(["server"], context=app.context) as aggregator,
-    ):
-        verbs = {"refresh": aggregator.refresh, "close": aggregator.close}
-        yield Wrapper(list_tools=list_tools, call_tool=call_tool, **verbs)
+        yield Wrapper(
+            list_tools=list_tools,
+            call_tool=call_tool,
+            refresh=aggregator.refresh,
+            close=aggregator.close,
+            together=together,
+        )
 
 
 def _tool(t: Any) -> Tool:

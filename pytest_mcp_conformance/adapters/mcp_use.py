@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from importlib.metadata import version
 from typing import Any
 
-from pytest_mcp_conformance.adapters._settings import settings_of
 from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
 
 os.environ.setdefault("MCP_USE_ANONYMIZED_TELEMETRY", "false")  # it would go to other hosts
@@ -30,7 +29,7 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     async def hears(params: Any) -> None:
         logged.append(str(params.data))
 
-    client = MCPClient({"mcpServers": {"server": settings_of(dial)}}, logging_callback=hears)
+    client = MCPClient({"mcpServers": {"server": dial.settings()}}, logging_callback=hears)
 
     async def list_tools() -> Any:
         return await client.get_session("server").list_tools()

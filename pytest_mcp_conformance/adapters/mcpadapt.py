@@ -10,7 +10,6 @@ from typing import Any
 from mcp import StdioServerParameters
 from mcpadapt.core import MCPAdapt, ToolAdapter
 
-from pytest_mcp_conformance.adapters._settings import settings_of
 from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
 
 HAS_LIMIT = "client_session_timeout_seconds" in signature(MCPAdapt).parameters
@@ -39,9 +38,10 @@ class Tools(ToolAdapter):
 @adapter("mcpadapt", version=version("mcpadapt"), claims=CLAIMS)
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """The tools are those of `atools`; a name is called on the session."""
-    way: Any = {"transport": "streamable-http", **settings_of(dial)}
     if dial.transport == "stdio":
-        way = StdioServerParameters(**settings_of(dial))
+        way: Any = StdioServerParameters(**dial.settings())
+    else:
+        way = dial.settings(transport="streamable-http")
     client = MCPAdapt(way, Tools())
 
     async def call_tool(tool: Any, arguments: dict[str, Any]) -> Any:

@@ -6,13 +6,10 @@ from collections.abc import AsyncIterator
 from importlib.metadata import version
 from typing import Any
 
-from agents.mcp import MCPServerStdio, MCPServerStreamableHttp
-
 from pytest_mcp_conformance.adapters import sdk_major
 from pytest_mcp_conformance.adapters._calls import name_of
+from pytest_mcp_conformance.adapters._openai_agents import LIMIT, server_of, together
 from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
-
-LIMIT = 30.0
 
 
 @adapter(
@@ -31,7 +28,7 @@ LIMIT = 30.0
 )
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """One server object, connected once; each verb is a method of its own."""
-    server = _server(dial)
+    server = server_of(dial, cache_tools_list=True)
 
     async def call_tool(tool: Any, arguments: Any, *meta_and_progress: Any) -> Any:
         return await server.call_tool(name_of(tool), arguments, *meta_and_progress[:1])
@@ -46,11 +43,5 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
             close=server.cleanup,
             accessors=lambda: {"cached_tools": lambda: server.cached_tools or []},
             read_resource=server.read_resource,
+            together=together,
         )
-
-
-def _server(dial: Dial) -> Any:
-    how: Any = {"cache_tools_list": True, "client_session_timeout_seconds": LIMIT}
-    if dial.transport == "stdio":
-        return MCPServerStdio({"command": dial.command[0], "args": list(dial.command[1:])}, **how)
-    return MCPServerStreamableHttp({"url": dial.url, "headers": dial.headers}, **how)

@@ -1,4 +1,4 @@
-"""pydantic-ai's `MCPToolset`, which stands on fastmcp, with its cache of the list of tools."""
+"""pydantic-ai's `MCPToolset`, which stands on fastmcp, with its cache of tools; before 2.0 its servers."""
 
 from __future__ import annotations
 
@@ -7,38 +7,36 @@ from contextlib import AsyncExitStack
 from importlib.metadata import version
 from typing import Any
 
-from pydantic_ai.mcp import MCPToolset
-
+from pytest_mcp_conformance.adapters import _pydantic_ai as ours
 from pytest_mcp_conformance.adapters import sdk_major
 from pytest_mcp_conformance.adapters._calls import hears_log, name_of
-from pytest_mcp_conformance.adapters._fastmcp import transport_of
 from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 
-LIMIT = 30.0
-
-
-@adapter(
-    "pydantic-ai",
-    version=version("pydantic-ai-slim"),
-    claims=Claims(  # the docstrings of `MCPToolset`: the parameters that are named
-        caches_listings=True,  # cache_tools
-        reacts_to_list_changed=0.0,  # cache_tools
-        own_timeout=LIMIT,  # read_timeout, init_timeout
-        call_meta=True,  # direct_call_tool(metadata)
-        callbacks=True,  # log_handler
-        isolates_principals=True,
-        clock=True,
-        eras=("handshake", "modern") if sdk_major() > 1 else ("handshake",),
-        transports=WAYS,
-    ),
+CLAIMS = Claims(  # the docstrings of `MCPToolset` or `MCPServer`: the parameters that are named
+    caches_listings=ours.CACHES,  # cache_tools
+    reacts_to_list_changed=0.0 if ours.CACHES else None,  # cache_tools
+    own_timeout=ours.LIMIT,  # read_timeout, init_timeout or timeout
+    call_meta=True,  # direct_call_tool(metadata)
+    callbacks=True,  # log_handler
+    isolates_principals=True,
+    clock=True,
+    http_client=True,
+    checks_output="refuses" if ours.NOW else "none",
+    eras=("handshake", "modern") if sdk_major() > 1 else ("handshake",),
+    transports=WAYS if ours.NOW else ("http", "stdio", "loopback"),
 )
+BEFORE = Claims(eras=("handshake",), transports=("stdio",), same_task_close=True)  # 0.2
+
+
+@adapter("pydantic-ai", version=version("pydantic-ai-slim"), claims=CLAIMS if ours.OVER_HTTP else BEFORE)
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """One toolset, entered once; to close it is to leave it."""
     heard: list[str] = []
-    how: Any = {"read_timeout": LIMIT, "init_timeout": LIMIT, "log_handler": hears_log(heard)}
-    toolset: Any = MCPToolset(transport_of(dial, keep_alive=False), **how)
+    toolset = ours.toolset_of(dial, log_handler=hears_log(heard))
 
     async def call_with(tool: Any, arguments: Any, meta: Any = None, on_progress: Any = None) -> Any:
+        if not ours.OVER_HTTP:
+            return await toolset.call_tool(name_of(tool), arguments)
         return await toolset.direct_call_tool(name_of(tool), arguments, metadata=meta)
 
     async with AsyncExitStack() as entered:
@@ -46,8 +44,9 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         yield Wrapper(
             list_tools=toolset.list_tools,
             call_tool=call_with,
-            call_with=call_with,
+            call_with=call_with if ours.OVER_HTTP else None,
             close=entered.aclose,
-            read_resource=toolset.read_resource,
+            read_resource=getattr(toolset, "read_resource", None),
             received=lambda: heard,
+            together=ours.together,
         )

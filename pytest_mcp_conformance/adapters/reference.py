@@ -18,8 +18,10 @@ from mcp_conformance_reference.ledger import RequestLedger
 from mcp_conformance_reference.marker import mark_params, take_marker
 from mcp_conformance_reference.overhttp import Credentials, http_streams
 from mcp_conformance_reference.pool import ConnectionPool
+from mcp_conformance_reference.several import SeveralClients
 from mcp_conformance_reference.sharing import SharedDefinitions
 
+from pytest_mcp_conformance.adapters._several import together_of
 from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 
@@ -144,5 +146,6 @@ def wrapper_of(client: ReferenceClient, heard: list[str], white_box: WhiteBox | 
         accessors=client.accessors,
         refusal_payload=refusal_payload,
         received=lambda: list(heard),
+        together=together_of(SeveralClients, LIMIT),
         **(white_box or WhiteBox()).verbs(),
     )

@@ -69,6 +69,8 @@ def adapter(
     Raises:
         AdapterError: What is decorated is not an async generator function of the right arguments.
     """
+    if callable(name):
+        raise AdapterError(f'@adapter at {place_of(name)}: has no name; write @adapter("a-name")')
 
     def declare(play: Callable[..., Any]) -> Adapter:
         __tracebackhide__ = True

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from ._errors import AdapterError
+from ._given import must_be_known
 
 __all__ = ["CLAIMS", "ERAS", "EXCUSES", "WAYS", "Claims"]
 
@@ -40,6 +41,7 @@ class Claims:
         callbacks: Has handlers for log messages, elicitation or sampling.
         multi_server: One object holds several servers.
         proxies: Serves MCP in front and calls MCP behind.
+        http_client: A caller can give it an HTTP client of its own.
         clock: Its time is `dial.clock`, or the timers of the running event loop.
         eras: The eras it speaks, of `handshake` and `modern`; `None` has each tried.
         transports: The ways in it takes, of `memory`, `http`, `stdio` and `loopback`; `None` has them read in
@@ -76,6 +78,7 @@ class Claims:
     callbacks: bool = False
     multi_server: bool = False
     proxies: bool = False
+    http_client: bool = False
     clock: bool = False
     eras: tuple[str, ...] | None = None
     transports: tuple[str, ...] | None = None
@@ -84,6 +87,12 @@ class Claims:
     resends_calls: tuple[str, ...] = ()
     same_task_close: bool = False
     one_shot: bool = False
+
+    def __new__(cls, *unnamed: Any, **given: Any) -> Claims:
+        """Tell a misspelt claim."""
+        __tracebackhide__ = True
+        must_be_known("Claims", "claim", len(unnamed), given, [field.name for field in fields(cls)])
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for name in ("reacts_to_list_changed", "polls", "own_timeout"):

@@ -55,6 +55,22 @@ class Dial(Protocol):
         ...
 
     @property
+    def http_client(self) -> Any:
+        """An HTTP client that its caller has made, as the SDK makes one, and closes; bears the headers.
+
+        `None` but where a scenario is about it: then the wrapper makes one of its own.
+        """
+        ...
+
+    def settings(self, **more: Any) -> dict[str, Any]:
+        """The settings of one server in one object; for its wrapper to have, as it is.
+
+        They are `command` and `args` over stdio, else `url` and `headers`, which is how most packages call
+        them. What else a wrapper finds in them, as a `transport`, is `more`.
+        """
+        ...
+
+    @property
     def principal(self) -> str | None:
         """The principal's name."""
         ...

@@ -97,6 +97,7 @@ class Played:
         judgements: One for each rule of the scenario.
         probes: What the wire said of the adapter's claims.
         trouble: What went wrong beside the rules: the wrapper died, a tear-down raised. Each fails the item.
+        borne: Trouble that a known gap accepts; it fails nothing.
         clock: By which clock it was played: `virtual`, or `real, bounded by 5 s` where something outside the
             scenario's loop, as a thread, a child or a socket, had to be waited for. Empty where nothing was
             played.
@@ -112,6 +113,7 @@ class Played:
     judgements: tuple[Judgement, ...] = ()
     probes: tuple[Probe, ...] = ()
     trouble: tuple[str, ...] = ()
+    borne: tuple[str, ...] = ()
     clock: str = ""
     adapter_error: str = ""
 
@@ -140,4 +142,5 @@ class Played:
             for each in data["judgements"]
         )
         probes = tuple(Probe(**each) for each in data["probes"])
-        return cls(**{**data, "judgements": judgements, "probes": probes, "trouble": tuple(data["trouble"])})
+        texts = {name: tuple(data[name]) for name in ("trouble", "borne")}
+        return cls(**{**data, **texts, "judgements": judgements, "probes": probes})

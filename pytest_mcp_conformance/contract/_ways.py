@@ -17,6 +17,7 @@ GIVES = {
     "session": ("memory",),
     "url": ("http", "loopback"),
     "command": ("stdio",),
+    "settings": ("http", "loopback", "stdio"),
 }
 """What a dial has that leads to a connection, and the ways in over which it is to be had."""
 

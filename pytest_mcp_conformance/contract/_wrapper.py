@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ._errors import AdapterError
+from ._given import must_be_known
 
 __all__ = ["VERBS", "Wrapper"]
 
@@ -40,6 +41,9 @@ class Wrapper:
         subscribe_resource: `(uri) -> None`.
         front: `() -> ` the ASGI app that a proxy serves in front, at `/mcp`, for any credential.
         received: `() -> iterable of str`, the log messages that this holder's handler got, oldest first.
+        together: `(dials) -> ` an async context manager of a `Wrapper`: one object that holds all these
+            servers. Called in the event loop.
+        connected_servers: `() -> iterable` of the servers that such an object says it is connected to.
 
     White-box verbs hand out a part of the wrapper itself, of the shape that the areas LST to OPN describe.
     They are called in the event loop, and may be classes:
@@ -89,6 +93,8 @@ class Wrapper:
     subscribe_resource: Verb | None = None
     front: Verb | None = None
     received: Verb | None = None
+    together: Verb | None = None
+    connected_servers: Verb | None = None
     generations: Verb | None = None
     listings_of: Verb | None = None
     definition_of: Verb | None = None
@@ -100,6 +106,14 @@ class Wrapper:
     request_ledger: Verb | None = None
     pool: Verb | None = None
     key_of: Verb | None = None
+
+    def __new__(cls, *unnamed: Any, **given: Any) -> Wrapper:
+        """Tell a misspelt verb, and one that is missing."""
+        must_be_known("Wrapper", "verb", len(unnamed), given, [field.name for field in fields(cls)])
+        for name in ("list_tools", "call_tool"):
+            if name not in given:
+                raise AdapterError(f"Wrapper(...): lacks {name}; give it the wrapper's own, {name}=...")
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for name in VERBS:

@@ -223,7 +223,7 @@ CLOSE_ENDS_THE_VERB_UNDER_WAY = Rule(
     ),
     why="A program that shuts down hangs on a verb, or dials again behind its own close.",
     if_broken=("look for the close before each retry inside a verb", "drop answers that arrive after it"),
-    reports=(issue("openai/openai-agents-python", 4340), issue("lastmile-ai/mcp-agent", 441)),
+    reports=(issue("lastmile-ai/mcp-agent", 441),),
 )
 
 CLOSE_IS_BOUNDED = Rule(
@@ -252,13 +252,9 @@ FAILED_CONNECT_LEAVES_NOTHING_OPEN = Rule(
     id="CONN-14",
     level=MUST,
     source=KIT,
-    text="A failed connect, a failed first list or one failed server of several MUST leave nothing open.",
+    text="A failed connect or a failed first list MUST leave nothing open.",
     why="Each failed start leaves sessions and child processes behind.",
-    if_broken=(
-        "close the servers that did connect when another fails",
-        "close the session whose first list failed",
-    ),
-    reports=(issue("agno-agi/agno", 8163),),
+    if_broken=("close the session whose first list failed",),
 )
 
 SECOND_CONNECT_LEAVES_ONE_LIVE = Rule(
@@ -273,9 +269,8 @@ SECOND_CONNECT_LEAVES_ONE_LIVE = Rule(
     if_broken=(
         "close the old connection once the new one stands",
         "keep the first while the second is not up",
-        "list only servers that are alive",
     ),
-    reports=(issue("openai/openai-agents-python", 4586), issue("NousResearch/hermes-agent", 12430)),
+    reports=(issue("NousResearch/hermes-agent", 12430),),
 )
 
 CONNECTION_IN_USE_STAYS_OPEN = Rule(
@@ -292,7 +287,7 @@ CONNECTION_IN_USE_STAYS_OPEN = Rule(
         "do not count one release twice",
         "leave an HTTP client that the caller owns open",
     ),
-    needs=frozenset({"pools_connections or pool"}),
+    needs=frozenset({"pools_connections or pool or http_client"}),
     reports=(
         issue("pydantic/pydantic-ai", 3534),
         issue("agno-agi/agno", 7347),
@@ -371,10 +366,10 @@ SESSION_HEADERS_RIDE_ON_EVERY_REQUEST = Rule(
     rests_on=(spec("2025-11-25", "basic/transports#protocol-version-header"),),
     text=(
         "Session id and protocol version MUST ride on every request after the handshake, the id exactly "
-        "as given and once."
+        "as given."
     ),
     why="The server refuses the requests that lack them, and sessions are never ended.",
-    if_broken=("set both headers on GET and DELETE too", "do not join a repeated id header into one value"),
+    if_broken=("set both headers on GET and DELETE too",),
     needs=frozenset({"http"}),
     eras=HANDSHAKE,
 )
@@ -401,4 +396,47 @@ FALLBACK_FITS_ANY_OLD_SERVER = Rule(
         "remember the era for each process or origin",
     ),
     needs=frozenset({"eras"}),
+)
+
+ONE_FAILED_SERVER_LEAVES_NOTHING_OPEN = Rule(
+    id="CONN-23",
+    level=MUST,
+    source=KIT,
+    text="One failed server of several MUST leave nothing open once the whole is refused or closed.",
+    why="Each failed start leaves sessions and child processes behind, of the servers that work as well.",
+    if_broken=(
+        "close the servers that did connect when another fails",
+        "close what was opened for the one that failed",
+        "let a close work on an object that never came up",
+    ),
+    needs=frozenset({"together"}),
+    reports=(issue("agno-agi/agno", 8163),),
+)
+
+CLOSE_AND_CONNECT_DO_NOT_OVERLAP = Rule(
+    id="CONN-24",
+    level=MUST,
+    source=KIT,
+    text=(
+        "An object of several servers that is closed and connected anew at one moment MUST end both, and "
+        "its last close leaves nothing open."
+    ),
+    why="A program that shuts down waits for ever, or leaves sessions that nobody will ever close.",
+    if_broken=(
+        "let connect, reconnect and close of one object wait for one another",
+        "do not hand work to a task that is about to end",
+    ),
+    needs=frozenset({"together"}),
+    reports=(issue("openai/openai-agents-python", 4340),),
+)
+
+SAID_TO_BE_CONNECTED_IS_CONNECTED = Rule(
+    id="CONN-25",
+    level=MUST,
+    source=KIT,
+    text="An object of several servers MUST NOT say of one that it is connected when it is not.",
+    why="A caller is handed servers that are closed, and a run fails that would have done without them.",
+    if_broken=("renew the list of live servers after a close as after a connect",),
+    needs=frozenset({"together"}),
+    reports=(issue("openai/openai-agents-python", 4586),),
 )

@@ -93,9 +93,10 @@ class History:
                     ended = yield from _one_by_one(block, file, name, lines)
                     if ended:
                         return
+                    lines += block.count(b"\n")
                 else:
                     yield from entries
-                lines += block.count(b"\n")
+                    lines += len(entries)
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -145,8 +146,8 @@ def _entries_of(block: bytes, lines: int) -> list[Entry] | None:
         return None
     if len(entries) != block.count(b"\n"):
         return None
-    good = all(entry.n == n for n, entry in enumerate(entries, lines))
-    return entries if good else None
+    numbers = [entry.n for entry in entries]
+    return entries if numbers == list(range(lines, lines + len(entries))) else None
 
 
 def _one_by_one(block: bytes, file: BinaryIO, name: str, lines: int) -> Generator[Entry, None, bool]:

@@ -48,6 +48,7 @@ def merged(row: Row, raw: Mapping[str, Any]) -> dict[str, Any]:
             if probe["says"] != probe["wire"]
         ],
         "trouble": _trouble(wrapper.get("trouble", [])),
+        "borne": _trouble(wrapper.get("borne", [])),
         "printed": _printed(raw.get("printed", [])),
         "rules": {
             name: _rule(name, rule, row.adapter, known, histories) for name, rule in wrapper["rules"].items()
@@ -74,6 +75,7 @@ def blank(row: Row, why: str = "") -> dict[str, Any]:
         "claims": {},
         "probes": [],
         "trouble": [],
+        "borne": [],
         "printed": [],
         "rules": {},
     }

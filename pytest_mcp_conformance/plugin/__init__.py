@@ -42,7 +42,12 @@ _OPTIONS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
         {},
     ),
     ("--mcp-strict", "", "a broken SHOULD fails too", _FLAG),
-    ("--mcp-known-gaps", "FILE", "the strict baseline: a TOML file of [[gap]] entries", {}),
+    (
+        "--mcp-known-gaps",
+        "FILE",
+        "the strict baseline: a TOML file of [[gap]] entries; or known-gaps in [tool.mcp-conformance]",
+        {},
+    ),
     ("--mcp-write-known-gaps", "FILE", "write a first baseline from today's verdicts", {}),
     ("--mcp-report", "FILE", "write a .json report; repeatable", _MANY),
     ("--mcp-history", "DIR", "write the history of each item that is played into this folder", {}),

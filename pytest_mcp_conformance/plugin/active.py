@@ -22,6 +22,7 @@ from pytest_mcp_conformance.plugin.options import CONTRACT, Options, read_option
 from pytest_mcp_conformance.plugin.results import Results
 from pytest_mcp_conformance.plugin.sources import Found, choose, from_hooks, from_ini
 from pytest_mcp_conformance.reports.json import version_of
+from pytest_mcp_conformance.server.ways.ways import not_installed
 
 __all__ = ["Conformance"]
 
@@ -101,13 +102,20 @@ class Conformance:
         for each in chosen:
             by_parent.setdefault(each.parent or session, []).append(each)
         items: list[pytest.Item] = []
+        missing: set[str] = set()
         for parent, group in by_parent.items():
             cells = [
                 cell
                 for each in wanted_scenarios(self.options)
                 for cell in cells_of(each, group, self.options)
             ]
+            missing |= {not_installed(way) for way in {cell.way for cell in cells}}
             items += items_of(parent, cells, self._play)
+        if missing and "" not in missing:
+            names = ", ".join(each.adapter.name for each in chosen)
+            raise UsageError(
+                f"--mcp-conformance: nothing of {names} can be played here: {'; '.join(sorted(missing))}"
+            )
         if not items:
             raise UsageError(self._nothing_to_play([each.adapter.name for each in chosen]))
         return self._named_ones(items) if self._named else items

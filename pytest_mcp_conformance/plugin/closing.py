@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_mcp_conformance.contract import ERAS, Verdict
+from pytest_mcp_conformance.contract import ERAS, RULES, Verdict
 from pytest_mcp_conformance.plugin.cells import planned
 from pytest_mcp_conformance.plugin.gaps import Gap, Gaps
 from pytest_mcp_conformance.plugin.options import Options
@@ -25,26 +25,45 @@ def closed_gaps(gaps: Gaps, entries: Iterable[Entry], options: Options) -> list[
     lines = []
     for gap in gaps.entries:
         about = {name: played for name, played in by_wrapper.items() if gap.is_about(name)}
-        if about and gap.rule in options.selected:
+        said = ""
+        if about and gap.trouble:
+            said = _what_went_wrong(gap, about, options)
+        elif about and gap.rule in options.selected:
             said = _what_is(gap, about, options)
-            if said:
-                lines.append(
-                    f"{gap.rule} of {gap.wrapper}: {said}; take entry {gap.number} out of {gaps.path}"
-                )
+        if said:
+            lines.append(f"{gap.what} of {gap.wrapper}: {said}; take entry {gap.number} out of {gaps.path}")
     return lines
+
+
+def _what_went_wrong(gap: Gap, about: dict[str, list[Entry]], options: Options) -> str:
+    for name, entries in about.items():
+        borne = ((each, entry.played.era) for entry in entries for each in entry.played.borne)
+        if any(gap.bears(each, name, era) for each, era in borne):
+            return ""
+        if not all(_whole(rule, gap, entries, options) for rule in RULES):
+            return ""
+    return "the gap is closed, nothing like it went wrong"
 
 
 def _what_is(gap: Gap, about: dict[str, list[Entry]], options: Options) -> str:
     verdicts: set[Verdict] = set()
     for entries in about.values():
-        eras = next((entry.claims["eras"] for entry in entries if entry.claims.get("eras")), ERAS)
-        there = [entry for entry in entries if gap.era in ("", entry.played.era)]
-        ran = {(each.played.scenario, each.played.era, each.played.variant) for each in there}
-        if not planned(gap.rule, [era for era in eras if gap.era in ("", era)], options.way) <= ran:
+        if not _whole(gap.rule, gap, entries, options):
             return ""
         verdicts |= {
-            each.verdict for entry in there for each in entry.played.judgements if each.rule == gap.rule
+            each.verdict
+            for entry in entries
+            if gap.era in ("", entry.played.era)
+            for each in entry.played.judgements
+            if each.rule == gap.rule
         }
     if verdicts <= {Verdict.NOT_CLAIMED}:
         return "no item judges this rule of it"
     return "the gap is closed, the rule is kept" if verdicts <= {Verdict.KEPT, Verdict.NOT_CLAIMED} else ""
+
+
+def _whole(rule: str, gap: Gap, entries: list[Entry], options: Options) -> bool:
+    """Whether every item that judges a rule was played, of the eras that the entry is about."""
+    eras = next((entry.claims["eras"] for entry in entries if entry.claims.get("eras")), ERAS)
+    ran = {(each.played.scenario, each.played.era, each.played.variant) for each in entries}
+    return planned(rule, [era for era in eras if gap.era in ("", era)], options.way) <= ran

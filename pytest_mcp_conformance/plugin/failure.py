@@ -14,8 +14,8 @@ __all__ = ["failure_text"]
 
 _INDENT = " " * 5
 _CLAIM_REMEDY = {
-    True: "the wrapper shows it: say so in the adapter's Claims(...), and its rules are judged",
-    False: "the wrapper does not show it: take it out of the adapter's Claims(...), or repair the wrapper",
+    True: "the wrapper shows it: say so in the adapter, Claims({claim}=...), and its rules are judged",
+    False: "the wrapper does not show it: take {claim} out of Claims(...), or repair the wrapper",
 }
 
 
@@ -56,7 +56,7 @@ def _of_rule(judgement: Judgement, played: Played, again: str) -> str:
 
 def _of_probe(probe: Probe, played: Played, again: str) -> str:
     lines = [disagreement(probe), *_scenario(played)]
-    lines += _row("check", _CLAIM_REMEDY[probe.wire])
+    lines += _row("check", _CLAIM_REMEDY[probe.wire].format(claim=probe.claim))
     lines += _row("again", again)
     return "\n".join(lines)
 

@@ -13,11 +13,11 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from pytest_mcp_conformance.contract import ERAS, RULES, UsageError
 from pytest_mcp_conformance.plugin.project import read_toml
-from pytest_mcp_conformance.reports.text import closest
+from pytest_mcp_conformance.reports.text import closest, one_line
 
 __all__ = ["Gap", "Gaps", "read_gaps"]
 
-_KEYS = ["rule", "wrapper", "reason", "confirmed", "link", "sdk", "era"]
+_KEYS = ["rule", "trouble", "wrapper", "reason", "confirmed", "link", "sdk", "era"]
 _EXAMPLE = '[[gap]] with rule = "CCH-13", wrapper = "acme" and reason = "why it is accepted"'
 
 
@@ -27,23 +27,37 @@ class Gap:
 
     Attributes:
         number: Its place in the file, from 1.
-        rule: The rule's id.
+        rule: The rule's id; empty where it is about trouble.
         wrapper: The adapter's name; `*` and `?` stand for any letters.
         reason: Why it is accepted.
         confirmed: How it was confirmed without the kit.
         link: Where it is discussed.
         sdk: The releases of the SDK in which it stands, `mcp>=2,<3`; empty for all.
         era: The era in which it stands; empty for both.
+        trouble: What goes wrong beside the rules; `*` stands for any text. Empty where it is about a rule.
     """
 
     number: int
-    rule: str
     wrapper: str
     reason: str
+    rule: str = ""
     confirmed: str = ""
     link: str = ""
     sdk: str = ""
     era: str = ""
+    trouble: str = ""
+
+    @property
+    def what(self) -> str:
+        """The rule or the trouble."""
+        return self.rule or f"trouble {self.trouble!r}"
+
+    def bears(self, trouble: str, wrapper: str, era: str) -> bool:
+        """True when this gap accepts that something went wrong beside the rules."""
+        if not self.trouble or not self.is_about(wrapper) or self.era not in ("", era):
+            return False
+        pattern = ".*".join(map(re.escape, self.trouble.split("*")))
+        return re.fullmatch(pattern, one_line(trouble)) is not None
 
     def covers(self, rule: str, wrapper: str, era: str) -> bool:
         """True when a broken `rule` of `wrapper` in `era` is this gap."""
@@ -75,6 +89,10 @@ class Gaps:
     def find(self, rule: str, wrapper: str, era: str) -> Gap | None:
         """The first entry that covers a broken rule."""
         return next((gap for gap in self.entries if gap.covers(rule, wrapper, era)), None)
+
+    def bearing(self, trouble: str, wrapper: str, era: str) -> Gap | None:
+        """The first entry that accepts what went wrong beside the rules."""
+        return next((gap for gap in self.entries if gap.bears(trouble, wrapper, era)), None)
 
 
 def read_gaps(path: Path, place: str) -> Gaps:
@@ -108,11 +126,17 @@ def _read(entry: Any, number: int, where: str) -> Gap:
             )
         if not isinstance(value, str):
             raise UsageError(f"{where}: {key} = {value!r} is not a text; put it in quotes")
-    for key in ("rule", "wrapper", "reason"):
+    trouble = entry.get("trouble", "").strip()
+    for key in ("wrapper", "reason") if trouble else ("rule", "wrapper", "reason"):
         if not entry.get(key, "").strip():
             raise UsageError(f"{where}: no {key}; write {_EXAMPLE}")
-    rule, wrapper, era, sdk = entry["rule"], entry["wrapper"], entry.get("era", ""), entry.get("sdk", "")
-    if rule not in RULES:
+    rule, wrapper = entry.get("rule", "").strip(), entry["wrapper"]
+    era, sdk = entry.get("era", ""), entry.get("sdk", "")
+    if trouble and rule:
+        raise UsageError(f"{where}: about a rule and about trouble; write two entries")
+    if trouble and not trouble.strip("* "):
+        raise UsageError(f"{where}: trouble = {trouble!r} accepts whatever goes wrong; write how it begins")
+    if not trouble and rule not in RULES:
         raise UsageError(f"{where}: unknown rule {rule!r}: {_near_rule(rule)}")
     if not re.fullmatch(r"[^\s\[\]:/]+", wrapper):
         raise UsageError(

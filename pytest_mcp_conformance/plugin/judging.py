@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Judged", "adoption", "judge", "unplayed"]
 
+_MADE = "a claim that is made is judged by its rules"
+_NOT_MET = "the wrapper is not met in this era, or over this way in"
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -24,13 +27,17 @@ class Judged:
         played: What was played: the judgements on selected rules only, known gaps marked as such.
         failing: The judgements that fail the item.
         excused: The broken rules that are known gaps, each with the reason.
+        borne: The trouble that is a known gap, each with the reason.
         claim: The claim that is probed, where the scenario is a probe.
+        made: The adapter makes that claim.
     """
 
     played: Played
     failing: tuple[Judgement, ...]
     excused: tuple[tuple[Judgement, str], ...]
+    borne: tuple[tuple[str, str], ...] = ()
     claim: str = ""
+    made: bool = True
 
     @property
     def disagreeing(self) -> tuple[Probe, ...]:
@@ -42,7 +49,7 @@ class Judged:
         """The item's outcome."""
         if self.played.adapter_error or self.failing or self.played.trouble or self.disagreeing:
             return "failed"
-        if self.excused:
+        if self.excused or self.borne:
             return "xfailed"
         if (
             all(each.verdict is Verdict.NOT_CLAIMED for each in self.played.judgements)
@@ -52,14 +59,23 @@ class Judged:
         return "passed"
 
     @property
+    def unexcused(self) -> Judged:
+        """The same without known gaps."""
+        failing = (*self.failing, *(judgement for judgement, _ in self.excused))
+        played = replace(self.played, trouble=(*self.played.trouble, *self.played.borne), borne=())
+        return replace(self, played=played, failing=failing, excused=(), borne=())
+
+    @property
     def reason(self) -> str:
         """Why the item is skipped, or why its failure is expected."""
-        if self.excused:
-            if len(self.excused) == 1:
-                return one_line(self.excused[0][1])
-            return "; ".join(f"{judgement.rule}: {one_line(reason)}" for judgement, reason in self.excused)
+        excused = [(judgement.rule, reason) for judgement, reason in self.excused]
+        excused += [("trouble", reason) for _, reason in self.borne]
+        if excused:
+            if len(excused) == 1:
+                return one_line(excused[0][1])
+            return "; ".join(f"{what}: {one_line(reason)}" for what, reason in excused)
         if self.claim:
-            return f"no probe of {self.claim}: a claim that is made is judged by its rules"
+            return f"no probe of {self.claim}: {_MADE if self.made else _NOT_MET}"
         missing = dict.fromkeys(one_line(each.detail) for each in self.played.judgements)
         return f"not claimed: {'; '.join(missing)}"
 
@@ -81,7 +97,20 @@ def judge(played: Played, scenario: Scenario, options: Options) -> Judged:
             else:
                 failing.append(judgement)
         marked.append(judgement)
-    return Judged(replace(played, judgements=tuple(marked)), tuple(failing), tuple(excused), scenario.claim)
+    borne = _borne(played, options)
+    played = replace(
+        played,
+        judgements=tuple(marked),
+        trouble=tuple(each for each in played.trouble if each not in borne),
+        borne=tuple(borne),
+    )
+    return Judged(played, tuple(failing), tuple(excused), tuple(borne.items()), scenario.claim)
+
+
+def _borne(played: Played, options: Options) -> dict[str, str]:
+    """The trouble that known gaps accept, and why."""
+    found = ((each, options.gaps.bearing(each, played.wrapper, played.era)) for each in played.trouble)
+    return {trouble: gap.reason for trouble, gap in found if gap is not None}
 
 
 def unplayed(played: Played, rules: tuple[Rule, ...], reason: str) -> Played:

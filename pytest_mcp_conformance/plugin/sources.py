@@ -160,8 +160,14 @@ def _from_name(name: str, place: str) -> Found:
     try:
         holder = import_module(module)
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name in _parents(module):
+            raise UsageError(
+                f"{place} names {name}: there is no module {error.name!r}; "
+                "install it, or name its folder in the ini option pythonpath"
+            ) from None
+        at = "" if isinstance(error, SyntaxError) else _line_of(error)
         raise UsageError(
-            f"{place} names {name}, and importing {module} raised {clean(describe(error))}"
+            f"{place} names {name}, and importing {module} raised {clean(describe(error))}{at}"
         ) from None
     if not hasattr(holder, attribute):
         adapters = [key for key, value in vars(holder).items() if isinstance(value, Adapter)]
@@ -217,6 +223,12 @@ def _relative(config: pytest.Config, path: Path | None) -> str:
     if path is None:
         return "the command line"
     return str(path.relative_to(config.rootpath)) if path.is_relative_to(config.rootpath) else str(path)
+
+
+def _parents(module: str) -> set[str]:
+    """A module's own dotted name, and those of the packages that it is in."""
+    parts = module.split(".")
+    return {".".join(parts[:number]) for number in range(1, len(parts) + 1)}
 
 
 def _line_of(error: BaseException) -> str:

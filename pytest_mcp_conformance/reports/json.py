@@ -81,6 +81,7 @@ def _wrapper(verdicts: WrapperVerdicts) -> dict[str, Any]:
         "counts": verdicts.counts,
         "rules": {name: _rule(each) for name, each in verdicts.rules.items()},
         "trouble": [{"item": item, "detail": plain(trouble)} for item, trouble in verdicts.trouble],
+        "borne": [{"item": item, "detail": plain(trouble)} for item, trouble in verdicts.borne],
     }
 
 

@@ -62,6 +62,7 @@ def lines_of(
             for each in verdicts
             if each.verdict is Verdict.KNOWN_GAP
         ]
+        lines += [_row("known gap", f"{short(each)}  [{item}]", _YELLOW) for item, each in wrapper.borne]
         lines += [
             _row("warning", f"broken: {_rule(each)}", _YELLOW)
             for each in verdicts

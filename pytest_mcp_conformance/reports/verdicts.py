@@ -87,6 +87,7 @@ class WrapperVerdicts:
         probes: What the wire said of claims, one for each claim; a disagreement goes first.
         rules: The verdicts by rule id, in the order of the catalogue. A rule that no item judged is not here.
         trouble: What went wrong beside the rules, with the item's node id.
+        borne: The same of what known gaps accept.
     """
 
     name: str
@@ -95,6 +96,7 @@ class WrapperVerdicts:
     probes: tuple[Probe, ...]
     rules: Mapping[str, RuleVerdict]
     trouble: tuple[tuple[str, str], ...]
+    borne: tuple[tuple[str, str], ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -124,6 +126,7 @@ def _of_wrapper(name: str, entries: list[Entry]) -> WrapperVerdicts:
         _probes(entries),
         {rule.id: _of_rule(rule, judged[rule.id]) for rule in RULES.values() if rule.id in judged},
         tuple((entry.nodeid, trouble) for entry in entries for trouble in entry.played.trouble),
+        tuple((entry.nodeid, trouble) for entry in entries for trouble in entry.played.borne),
     )
 
 

@@ -43,6 +43,8 @@ from pytest_mcp_conformance.scenarios import (
     sharing,
     subscriptions,
     tenants,
+    together,
+    together_life,
     tools,
 )
 from pytest_mcp_conformance.scenarios._scenario import Scenario, scenario
@@ -85,6 +87,8 @@ CATALOGUE: tuple[Scenario, ...] = (
             proxies,
             tools,
             entries,
+            together,
+            together_life,
             generations,
             definitions,
             sharing,

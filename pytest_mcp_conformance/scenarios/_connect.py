@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import inspect
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from pytest_mcp_conformance.clock import Clock, settle
-from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, NotSpoken, Rule, Wrapper
+from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, Dial, NotSpoken, Rule, Wrapper
+from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed
 from pytest_mcp_conformance.scenarios._needs import missing_verbs
@@ -15,6 +19,7 @@ from pytest_mcp_conformance.scenarios._owner import Opener
 from pytest_mcp_conformance.scenarios._scenario import HTTP
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import NotReached, ScriptedServer
+from pytest_mcp_conformance.server.ways.configuration import Configuration
 from pytest_mcp_conformance.server.ways.dial import ScriptedDial
 from pytest_mcp_conformance.server.ways.ways import Ways
 
@@ -51,7 +56,7 @@ class Connect:
         self.double: Any = None
         self.told_era = ""
         self._dials: list[ScriptedDial] = []
-        self._kept_headers: dict[str, str] | None = None
+        self._configuration: Configuration | None = None
         self._judge = judge
         self._rules = rules
         self._clock = clock
@@ -93,10 +98,7 @@ class Connect:
         self, server: ScriptedServer, principal: str | None = None, opener: Opener | None = None
     ) -> Holder:
         """Enter the adapter, whatever comes of it: `holder.error` says how the set-up failed."""
-        holder = self.enter(server, principal, opener)
-        await holder.opened()
-        if self.transport != "memory":
-            await settle()  # the last words of the handshake may still be under way
+        holder = await self._opened(self.enter(server, principal, opener))
         self._look_at(holder)
         return holder
 
@@ -105,10 +107,41 @@ class Connect:
     ) -> Holder:
         """Begin to enter the adapter, and do not wait: in a task of its own, or in that of `opener`."""
         dial = self.dial(server, principal, told_era=self.told_era)
-        dial.kept_headers = self._kept_headers
+        dial.configuration = self._configuration
         self._dials.append(dial)
         holder = Holder(self.adapter, dial, self._shared, server, opener)
         self.holders.append(holder)
+        return holder
+
+    async def attempt_together(
+        self, wrapper: Holder, *servers: ScriptedServer, principals: Sequence[str] = ()
+    ) -> Holder:
+        """Build one object that holds several servers, whatever comes of it.
+
+        Args:
+            wrapper: Whose verb `together` builds it.
+            servers: Its servers.
+            principals: As whom it is connected to each; as nobody where none are given.
+
+        Raises:
+            NotClaimed: The adapter has no such object.
+        """
+        together = wrapper.part("together")
+        dials = [self.dial(each, who) for each, who in zip_longest(servers, principals)]
+
+        async def play(dial: Dial) -> AsyncIterator[Wrapper]:
+            async with together(dials) as held:
+                if not isinstance(held, Wrapper):
+                    where, kind = place_of(inspect.unwrap(together)), type(held).__name__
+                    raise AdapterError(f"together at {where}: gives a {kind}; yield Wrapper(...)")
+                yield held
+
+        holder = Holder(replace(self.adapter, play=play, shared=None), dials[0], (), servers[0])
+        self._dials += dials
+        self.holders.append(holder)
+        await self._opened(holder)
+        if isinstance(holder.error, AdapterError | NotSpoken):
+            raise holder.error
         return holder
 
     def dial(
@@ -127,11 +160,11 @@ class Connect:
             self.ways.url_of(server, principal, dial.own_headers)
         return dial
 
-    def hand_out(self, headers: dict[str, str] | None) -> None:
-        """Have every dial give this very object as its headers from now on, or a new one each time."""
-        self._kept_headers = headers
+    def hand_out(self, configuration: Configuration | None) -> None:
+        """Have every dial give these very objects from now on, or new ones each time."""
+        self._configuration = configuration
         for dial in self._dials:
-            dial.kept_headers = headers
+            dial.configuration = configuration
 
     @property
     def took_session(self) -> bool:
@@ -146,6 +179,12 @@ class Connect:
         """Close every holder, the last one first."""
         for holder in reversed(self.holders):
             await holder.close()
+
+    async def _opened(self, holder: Holder) -> Holder:
+        await holder.opened()
+        if self.transport != "memory":
+            await settle()  # the last words of the handshake may still be under way
+        return holder
 
     def _look_at(self, holder: Holder) -> None:
         if isinstance(holder.error, AdapterError | NotSpoken):

@@ -16,7 +16,7 @@ from pytest_mcp_conformance.contract import (
 )
 from pytest_mcp_conformance.contract._outcome import outcome_of
 from pytest_mcp_conformance.contract._tool import tools_of
-from pytest_mcp_conformance.scenarios._judge import NotClaimed
+from pytest_mcp_conformance.scenarios._judge import NotClaimed, reached
 from pytest_mcp_conformance.scenarios._notes import Notes
 from pytest_mcp_conformance.scenarios._owner import Opener, Owner
 from pytest_mcp_conformance.scenarios._verbs import Pending, is_async, perform
@@ -26,6 +26,9 @@ __all__ = ["Holder"]
 
 _AT_HOME = frozenset({"invalidate", "permissions_changed", "bind", "received", "refusal_payload"})
 """Verbs that wait for nobody."""
+
+OUT_OF_THE_CACHE = ("refresh", "invalidate", "reconnect")
+"""Verbs after which the next list asks the server."""
 
 
 class Holder(Owner):
@@ -198,13 +201,33 @@ class Holder(Owner):
         ):
             await self.react()
             return "notice"
-        for verb in ("refresh", "invalidate", "reconnect"):
+        for verb in OUT_OF_THE_CACHE:
             if self.has(verb):
                 under_way = self.start(verb)
                 if not (may_fail and await under_way.ended() and under_way.error is not None):
                     await under_way.result()
                 return verb
         raise NotClaimed("clock, reacts_to_list_changed, refresh, invalidate or reconnect")
+
+    async def take_newer(self, name: str) -> list[str]:
+        """Have a list taken that has this tool, by the first way that leads there. Returns its names.
+
+        What a notice, or a verb, leaves undone is no matter here: other rules are about that.
+
+        Raises:
+            NotReached: None does.
+            NotClaimed: It keeps lists and has no way to be rid of one.
+        """
+        way = await self.make_stale()
+        names = await self.names()
+        if name not in names and self.claims.makes("clock"):
+            await asyncio.sleep(self.claims.own_timeout or 0.0)  # what the notice began may be in the way
+        for verb in OUT_OF_THE_CACHE:
+            if name not in names and verb != way and self.has(verb):
+                await self.verb(verb)
+                names = await self.names()
+        reached(name in names, "the newer listing was not taken")
+        return names
 
     async def react(self) -> None:
         """Give the wrapper the time that it claims to need after a notice."""

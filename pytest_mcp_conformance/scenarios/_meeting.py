@@ -30,7 +30,7 @@ def refusal(
     """Why scenarios of `era` are not played against `adapter`, and whether that is the wrapper's good right.
 
     An era that the adapter does not declare is its good right to refuse, as long as it speaks the other one;
-    so is a way in. So is one whose library is not installed, as long as it can be met over another one.
+    so is a way in. So is one whose library is not installed, as long as its first one can be played.
 
     Args:
         adapter: Whom to meet.
@@ -49,7 +49,7 @@ def refusal(
         return True, f"transports: the adapter declares {' and '.join(taken)} only"
     missing = not_installed(way)
     if missing:
-        return not all(not_installed(other) for other in ways_of(adapter)), missing
+        return not not_installed(ways_of(adapter)[0]), missing
     reason = meet(adapter, era, way)
     if not reason:
         return True, ""

@@ -146,7 +146,7 @@ class Owner:
         except StopAsyncIteration:
             self.error = AdapterError(f"{where}: ended without a yield; yield one Wrapper(...)")
         except BaseException as raised:
-            self.error = raised
+            self.error = _of_the_adapter(raised) or raised
         else:
             if isinstance(wrapper, Wrapper):
                 self.wrapper = wrapper
@@ -157,7 +157,7 @@ class Owner:
                 )
         self._ready.set()
         if self.wrapper is None:
-            await generator.aclose()
+            await _closed(generator)
             return
         try:
             await self._leave.wait()
@@ -174,7 +174,7 @@ class Owner:
             self.error = AdapterError(
                 f"{where}: yields twice; yield one Wrapper(...) between set-up and tear-down"
             )
-            await generator.aclose()
+            await _closed(generator)
 
     async def _die(self, generator: Any, cancelled: BaseException) -> None:
         """The wrapper's own task group was cancelled: the cancellation belongs inside the adapter."""
@@ -184,3 +184,21 @@ class Owner:
             pass
         except BaseException as death:
             self.death = None if self._given_up else death
+
+
+async def _closed(generator: Any) -> None:
+    """Close an adapter that is wrong: what it raises on its way out says nothing more."""
+    try:
+        await generator.aclose()
+    except asyncio.CancelledError:
+        raise
+    except BaseException:
+        pass
+
+
+def _of_the_adapter(raised: BaseException) -> AdapterError | None:
+    """The mistake of the adapter's in what its set-up raised, which a task group may have wrapped."""
+    if isinstance(raised, AdapterError):
+        return raised
+    inner = getattr(raised, "exceptions", ())
+    return next((found for each in inner if (found := _of_the_adapter(each)) is not None), None)

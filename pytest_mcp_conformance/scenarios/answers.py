@@ -31,8 +31,7 @@ async def definition_replaced_under_a_call(server: ScriptedServer, connect: Conn
             call = wrapper.start_call("a", "n1")
             await gate.arrived()
             server.has_tools(*V2)
-            await wrapper.make_stale()
-            reached("new" in await wrapper.names(), "the newer listing was not taken")
+            await wrapper.take_newer("new")
             if call.done:
                 leave_out(CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER, ONE_BY_ONE)
                 return

@@ -167,8 +167,25 @@ async def empty_listing(server: ScriptedServer, connect: Connect) -> None:
 
 
 @scenario(HANDED_OUT_LIST_IS_NOT_THE_CACHE)
-async def caller_edits_a_listing(server: ScriptedServer, connect: Connect) -> None:
-    """A caller empties the list that it was handed, and edits the definitions in it."""
+async def caller_edits_a_list(server: ScriptedServer, connect: Connect) -> None:
+    """A caller takes everything out of the list that it was handed, and writes something else into it."""
+    server.ttl_ms = HOUR_MS
+    server.has_tools(*V1)
+
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        reached(server.ledger.listings(), "no listing reached the server")
+        if isinstance(wrapper.handed_out, list):  # nobody edits a tuple
+            wrapper.handed_out.clear()
+            wrapper.handed_out.append("edited")
+        with check(HANDED_OUT_LIST_IS_NOT_THE_CACHE):
+            names = await wrapper.names()
+            assert names == ["a", "old"], "a listing after a caller emptied the list of another one"
+
+
+@scenario(HANDED_OUT_LIST_IS_NOT_THE_CACHE)
+async def caller_edits_definitions(server: ScriptedServer, connect: Connect) -> None:
+    """A caller edits the definitions that it was handed, and leaves the list around them alone."""
     server.ttl_ms = HOUR_MS
     server.has_tools(*V1)
 
@@ -177,11 +194,9 @@ async def caller_edits_a_listing(server: ScriptedServer, connect: Connect) -> No
         reached(server.ledger.listings(), "no listing reached the server")
         before = [definition(each) for each in tools]
         edit(tools)
-        if isinstance(wrapper.handed_out, list):
-            wrapper.handed_out.clear()
-            wrapper.handed_out.append("edited")
         with check(HANDED_OUT_LIST_IS_NOT_THE_CACHE):
-            assert [definition(each) for each in await wrapper.list_tools()] == before
+            after = [definition(each) for each in await wrapper.list_tools()]
+            assert after == before, "a listing after a caller edited the definitions of another one"
 
 
 @scenario(LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION, variants=("closed", "reconnect", "dropped"))

@@ -66,8 +66,7 @@ async def schema_of_the_newest_listing(server: ScriptedServer, connect: Connect)
     async with connect(server) as wrapper:
         await wrapper.list_tools()
         server.has_tools(*V2)
-        await wrapper.make_stale()
-        reached("new" in await wrapper.names(), "the newer listing was not taken")
+        await wrapper.take_newer("new")
         with check(ANSWERS_ARE_JUDGED_BY_THE_NEWEST_LISTING):
             outcome = await wrapper.call("a", "n1")
             assert outcome.ok, f"an answer that the newest listing allows: {outcome}"
@@ -232,8 +231,7 @@ async def tool_that_left_the_list(server: ScriptedServer, connect: Connect) -> N
         kept = wrapper.handle("a")
         server.has_tools("other")
         server.answers("a", "bad")
-        await wrapper.make_stale()
-        reached("other" in await wrapper.names(), "the newer listing was not taken")
+        await wrapper.take_newer("other")
         outcome = await wrapper.call("a", "n1", handle=kept)
         with check(VANISHED_TOOL_IS_NEVER_UNCHECKED):
             assert not outcome.ok, f"let through unchecked: {outcome}"

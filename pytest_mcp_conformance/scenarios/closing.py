@@ -17,11 +17,12 @@ from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._legs import legs_of
 from pytest_mcp_conformance.scenarios._owner import Opener
-from pytest_mcp_conformance.scenarios._scenario import scenario
+from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
 from pytest_mcp_conformance.scenarios._steps import arrives_or_ends
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import V1, V2, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
+from pytest_mcp_conformance.server.ways.configuration import Configuration
 
 
 @scenario(CLOSING_TWICE_IS_CLOSING_ONCE, variants=("twice", "at_once", "without_a_connect"))
@@ -176,6 +177,34 @@ async def one_of_two_users_leaves(server: ScriptedServer, connect: Connect, how:
                 outcome = await user.call("old", "n2")
                 assert outcome.ok, f"a later call of the one who stays: {outcome}"
                 assert len(server.connections) == 1, "dialled again"
+
+
+@scenario(CONNECTION_IN_USE_STAYS_OPEN, ways=HTTP)
+async def http_client_of_the_caller(server: ScriptedServer, connect: Connect) -> None:
+    """One comes with an HTTP client that its caller has made, and leaves; then another one comes with it."""
+    server.has_tools(*V1)
+    if not connect.claims.makes("http_client"):
+        leave_out(CONNECTION_IN_USE_STAYS_OPEN, "http_client")
+        return
+    from mcp.shared._httpx_utils import create_mcp_http_client  # of the HTTP library of the installed SDK
+
+    given = connect.dial(server, "A").headers
+    client = create_mcp_http_client(headers=given)
+    try:
+        connect.hand_out(Configuration(given, client))
+        for nonce in ("n1", "n2"):
+            async with connect(server, "A") as wrapper:
+                await wrapper.list_tools()
+                outcome = await wrapper.call("old", nonce)
+            closed = client.is_closed
+            with check(CONNECTION_IN_USE_STAYS_OPEN):
+                assert not closed, "one user left, and the HTTP client that its caller had made is closed"
+                assert outcome.ok, f"a call over the HTTP client of the caller: {outcome}"
+            if closed:
+                return
+        reached(server.ledger.calls("n2"), "the call of the one who came later was not sent")
+    finally:
+        await client.aclose()
 
 
 async def _one_of_two_leases(server: ScriptedServer, connect: Connect, how: str) -> None:

@@ -14,6 +14,7 @@ from pytest_mcp_conformance.scenarios._http import SESSION, Seen, Traffic
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
 from pytest_mcp_conformance.server import HOUR_MS, V1, ScriptedServer
+from pytest_mcp_conformance.server.ways.configuration import Configuration
 
 SOON = 60.0
 """Seconds within which whoever opens a stream again has done so."""
@@ -94,8 +95,8 @@ async def credential_of_another_principal(server: ScriptedServer, connect: Conne
 
 
 @scenario(CALLERS_CONFIGURATION_IS_LEFT_ALONE, ways=HTTP)
-async def headers_object_of_the_caller(server: ScriptedServer, connect: Connect) -> None:
-    """Two connect as A with one and the same headers object, and then its owner writes B's token into it.
+async def settings_object_of_the_caller(server: ScriptedServer, connect: Connect) -> None:
+    """Two connect as A with the same objects for settings and headers; then B's token is written into these.
 
     Both call a tool that they were handed before, lose their connections, and call again. Whoever asks its
     dial for headers then is given A's, in a new object. An adapter that hands its wrapper a copy keeps what
@@ -105,21 +106,21 @@ async def headers_object_of_the_caller(server: ScriptedServer, connect: Connect)
         server.has_tools("old", f"of_{name}", principal=name)
     traffic = Traffic(server, connect)
     given, theirs = (connect.dial(server, name).headers for name in "AB")
-    settings = dict(given)
-    connect.hand_out(settings)
+    callers = Configuration(given)
+    connect.hand_out(callers)
 
     async with connect(server, "A") as first:
         await first.try_names()
         with check(CALLERS_CONFIGURATION_IS_LEFT_ALONE):
-            assert settings == given, "the headers that the caller gave, after a connect and a listing"
+            assert callers.changed == [], "settings of the caller, written to by a connect and a listing"
         async with connect(server, "A") as second:
             await second.try_names()
             with check(CALLERS_CONFIGURATION_IS_LEFT_ALONE):
-                assert settings == given, "the headers that the caller gave, after a second connect"
+                assert callers.changed == [], "settings of the caller, written to by a second connect"
             reached(_carry(traffic.asked("tools/list"), given), "no listing carried the headers")
             connect.hand_out(None)
-            settings.clear()
-            settings.update(theirs)
+            callers.headers.clear()
+            callers.headers.update(theirs)
             for holder, nonces in ((first, ("n1", "n2", "n3")), (second, ("n4", "n5", "n6"))):
                 await holder.call("old", nonces[0])
                 await _loses(server, traffic, holder)

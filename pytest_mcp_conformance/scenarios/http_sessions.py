@@ -27,15 +27,12 @@ FIRST_WITH_VERSION_HEADER = "2025-06-18"
 async def session_that_the_server_forgot(server: ScriptedServer, connect: Connect, body: str) -> None:
     """The server forgets the session, and answers 404 to its id, with a text or with a JSON-RPC error.
 
-    A call meets that; then the tools are listed, and called once more.
+    A call meets that, unless it has a session of its own; then the tools are listed, and called once more.
     """
     server.has_tools(*V1)
     traffic = Traffic(server, connect)
 
     async with connect(server) as wrapper:
-        if wrapper.claims.makes("dials_per_operation"):
-            leave_out(LOST_SESSION_IS_REPLACED, "dials_per_operation: no session outlives its verb")
-            return
         await wrapper.list_tools()
         dead = {each.headers.get(SESSION) for each in traffic.asked("tools/list")}
         reached(dead and None not in dead, "no listing was of a session")
@@ -71,12 +68,9 @@ OPENS = ("initialize", "server/discover")
 What came before the first handshake, as a probe for OAuth, is of no session."""
 
 
-@scenario(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST, variants=("once", "twice"), ways=HTTP)
-async def headers_of_a_session(server: ScriptedServer, connect: Connect, how: str) -> None:
-    """A session from initialize to DELETE, with a listing, a call and a change of tools.
-
-    The answer to initialize names the session's id in one header, or in two that are the same.
-    """
+@scenario(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST, ways=HTTP)
+async def headers_of_a_session(server: ScriptedServer, connect: Connect) -> None:
+    """A session from initialize to DELETE, with a listing, a call and a change of tools."""
     server.has_tools(*V1)
     traffic = Traffic(server, connect)
     versions: dict[str, str] = {}
@@ -87,8 +81,6 @@ async def headers_of_a_session(server: ScriptedServer, connect: Connect, how: st
             versions[number] = server.ledger.frames("initialize", kind="answered")[-1].message["result"][
                 "protocolVersion"
             ]
-            if how == "twice":
-                seen.reply.again = ((SESSION, number),)
 
     traffic.changes = note
     wrapper = await connect.attempt(server)

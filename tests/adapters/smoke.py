@@ -18,6 +18,8 @@ from pytest_mcp_conformance.contract import ERAS, ways_of
 from pytest_mcp_conformance.scenarios._judge import NotClaimed
 from pytest_mcp_conformance.scenarios._run import run_scenario
 from pytest_mcp_conformance.scenarios._scenario import Scenario
+from pytest_mcp_conformance.scenarios._together import call_all, left_open, two_servers
+from pytest_mcp_conformance.scenarios._together import together as in_one_object
 from pytest_mcp_conformance.server import V1, V2
 
 __all__ = ["smoke"]
@@ -170,7 +172,17 @@ async def set_principal(server, connect):
         assert await wrapper.names() == ["a", "old"]
 
 
-VERBS = (close, reconnect, call_with, list_page, bind, read_resource, set_principal)
+async def together(server, connect):
+    one, two = two_servers(server)
+    async with in_one_object(server, connect, (one, two)) as held:
+        shown = await held.list_tools()
+        assert len(shown) == 2
+        assert all(await call_all(held, shown, "n"))
+        assert len(one.ledger.calls()) == len(two.ledger.calls()) == 1
+    assert await left_open((one, two)) == []
+
+
+VERBS = (close, reconnect, call_with, list_page, bind, read_resource, set_principal, together)
 PLAYS = {
     **{
         each.__name__: each

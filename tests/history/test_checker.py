@@ -235,6 +235,40 @@ def test_a_race_between_an_answer_and_its_cancellation_is_no_fault(told):
     assert told.found() == [("cancelled-what-is-not-open", "CALL-7")]
 
 
+@pytest.mark.parametrize(("made", "cancelled"), [("-7", -7), (-7, "-7"), (7, "7"), (7.5, "7.5"), ("x", "x")])
+def test_a_cancellation_may_name_its_request_by_a_number_or_a_word(told, made, cancelled):
+    told.add(kind="asked", connection=1, method="tools/call", id=made)
+    told.add(kind="answered", connection=1, method="tools/call", id=made)
+    told.add(kind="cancelled", connection=1, id=cancelled, how="client")
+    assert told.found() == []
+
+
+def test_a_list_that_was_listed_many_times_is_still_of_the_past_after_a_notice(told):
+    for _ in range(100):
+        told.list("old")
+    told.add(**NOTICE)
+    told.settle()
+    told.serve(told.want(), "old")
+    assert told.found() == [("stale-after-notice", "CCH-12")]
+
+
+def test_a_list_that_was_listed_on_many_connections_may_be_of_one_that_is_forgotten(told):
+    for connection in range(2, 42):
+        told.open(connection)
+        told.answer(told.ask(connection), "old", connection=connection)
+        told.add(**{**NOTICE, "connection": connection})
+    told.settle()
+    told.serve(told.want(), "old")
+    assert told.found() == []  # the first connection had no notice
+
+
+def test_a_long_history_is_forgotten_and_what_comes_late_is_still_found(told):
+    for _ in range(600):
+        told.list("old")
+    told.add(kind="asked", connection=1, method="tools/list", id=600)
+    assert told.found() == [("id-used-again", "CALL-4")]
+
+
 def test_a_file_is_checked_and_one_that_is_unfinished_has_left_nothing_open(tmp_path, told):
     told.add(kind="left", who=1)
     whole = History.load(written(tmp_path / "one", *told.entries))

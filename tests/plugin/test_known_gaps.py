@@ -67,10 +67,42 @@ def test_a_gap_excuses_a_broken_rule_and_nothing_else(baseline, verdict):
     baseline(f"CALL-1={verdict}", gap("CALL-1")).assert_outcomes(failed=1, passed=ALL - 1)
 
 
-def test_trouble_is_excused_by_nothing(baseline):
+def test_trouble_is_not_excused_by_the_gap_of_a_rule(baseline):
     baseline("CALL-1=broken trouble", gap("CALL-1"), arguments=("--mcp-rule=CALL-1",)).assert_outcomes(
         failed=1
     )
+
+
+HANGS = {"trouble": "task * is still running", "wrapper": "acme", "reason": "its poller is never stopped"}
+
+
+def test_trouble_may_be_a_known_gap_of_its_own(baseline, report):
+    only = ("--mcp-rule=CALL-1",)
+    result = baseline("CALL-1=broken trouble", gap("CALL-1"), HANGS, arguments=("-rx", *only))
+    result.assert_outcomes(xfailed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "  known gap     task 'poller' is still running  *",
+            "XFAIL * - CALL-1: CALL-1 waits for 2.0; trouble: its poller is never stopped",
+        ]
+    )
+    told = report("--mcp-known-gaps=gaps.toml", *only)["wrappers"][0]
+    assert [each["detail"] for each in told["borne"]] == ["task 'poller' is still running"]
+    assert told["trouble"] == []
+
+
+def test_other_trouble_fails(baseline):
+    other = {**HANGS, "trouble": "task * is"}
+    baseline("trouble", other).assert_outcomes(failed=ALL)
+
+
+def test_trouble_that_does_not_come_is_a_gap_that_has_closed(baseline):
+    result = baseline("", HANGS)
+    [line] = closed(result)
+    assert "trouble 'task * is still running' of acme: the gap is closed, nothing like it went wrong" in line
+    assert "take entry 1 out of" in line
+    assert result.ret == 1
+    assert closed(baseline("", HANGS, arguments=("--mcp-rule=CALL-1",))) == []
 
 
 def test_a_broken_should_can_be_a_known_gap(baseline):

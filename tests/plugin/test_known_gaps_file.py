@@ -14,6 +14,9 @@ GOOD = '[[gap]]\nrule = "CALL-1"\nwrapper = "acme"\nreason = "known"\n'
     ("text", "words"),
     [
         ("[[gap", ["is not TOML"]),
+        (GOOD + 'trouble = "x"', ["entry 1", "two entries"]),
+        (GOOD.replace('rule = "CALL-1"', 'trouble = "*"'), ["entry 1", "whatever goes wrong"]),
+        (GOOD.replace('rule = "CALL-1"', 'trouble = ""'), ["entry 1", "no rule"]),
         ("[gap]\nrule = 'CALL-1'", ["two brackets"]),
         ("gap = [1]", ["entry 1", "not a table"]),
         ("version = 1", ["unknown key 'version'", "[[gap]]"]),

@@ -88,6 +88,7 @@ def test_the_file_has_the_form_that_is_promised(adapter, report):
                     ),
                 },
                 "trouble": [],
+                "borne": [],
             }
         ],
         "complete": True,

@@ -154,6 +154,19 @@ def test_a_bundled_adapter_that_cannot_be_imported_is_told_in_one_line_and_stops
         adapters.bundled.cache_clear()
 
 
+def test_adapters_of_which_nothing_can_be_played_here_are_no_green_run(run, pytester, monkeypatch):
+    there = {"respx": None, "uvicorn": "there"}
+    monkeypatch.setattr("pytest_mcp_conformance.server.ways.ways.find_spec", there.get)
+    by_url = declared().replace("('memory',)", "('http', 'loopback')")
+    pytester.makeconftest(by_url + hook("acme"))
+    assert error_of(run()) == (
+        "--mcp-conformance: nothing of acme can be played here: "
+        "http needs respx: pip install 'pytest-mcp-conformance[http]'"
+    )
+    pytester.makeconftest(by_url + declared(name="other") + hook("acme", "other"))
+    assert run().ret == pytest.ExitCode.OK
+
+
 def test_two_adapters_of_one_name_are_an_error_that_names_both_places(run, pytester):
     pytester.makeconftest(declared() + hook("acme"))
     pytester.mkdir("tests").joinpath("conftest.py").write_text(declared() + hook("acme"))
@@ -198,14 +211,21 @@ def test_a_fixture_that_gives_no_adapter_is_an_error(run, pytester, body, word):
     ("name", "word"),
     [
         ("refrence", "did you mean 'reference'?"),
-        ("nowhere:acme", "No module named 'nowhere'"),
+        (
+            "nowhere:acme",
+            "there is no module 'nowhere'; install it, or name its folder in the ini option pythonpath",
+        ),
+        ("acme_elsewhere:acme", "No module named 'acme_sdk' at "),
+        ("acme_unclosed:acme", "SyntaxError: '(' was never closed (acme_unclosed.py, line 1)"),
         ("acme_testing:acne", "did you mean 'acme'?"),
         ("acme_testing:Claims", "name what @adapter(...) made"),
         ("acme_broken:acme", "ZeroDivisionError"),
     ],
 )
 def test_a_name_in_the_ini_file_that_leads_nowhere_is_an_error(run, pytester, name, word):
-    pytester.makepyfile(acme_testing=declared(), acme_broken="1 / 0")
+    pytester.makepyfile(
+        acme_testing=declared(), acme_broken="1 / 0", acme_elsewhere="import acme_sdk", acme_unclosed="f("
+    )
     pytester.makeini(f"[pytest]\npythonpath = .\nmcp_adapters = {name}")
     said = error_of(run())
     assert "mcp_adapters in tox.ini" in said

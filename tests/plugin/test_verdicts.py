@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_mcp_conformance.contract import MUST, SHOULD, Judgement, Played, Probe, Verdict
+from pytest_mcp_conformance.plugin.judging import Judged
 from pytest_mcp_conformance.reports.verdicts import Entry, RuleVerdict, verdicts_of
 
 ORDER = [
@@ -82,3 +83,10 @@ def test_a_rule_that_nothing_judged_is_not_there():
         "not-testable": 0,
         "unknown": 0,
     }
+
+
+@pytest.mark.parametrize(("made", "word"), [(True, "a claim that is made"), (False, "not met in this era")])
+def test_a_probe_that_was_not_played_says_why(made, word):
+    judged = Judged(Played("claim_polls", "acme"), (), (), "polls", made=made)
+    assert judged.outcome == "skipped"
+    assert word in judged.reason

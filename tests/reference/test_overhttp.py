@@ -94,6 +94,28 @@ def test_an_http_error_to_a_notification_is_nobodys() -> None:
     play(main)
 
 
+def test_of_two_headers_with_one_session_id_one_is_sent_back() -> None:
+    async def main() -> None:
+        named: list[str | None] = []
+
+        async def through(request: Request, answer: Any) -> Reply:
+            named.append(request.headers.get("mcp-session-id"))
+            reply = await answer(request)
+            given = reply.headers.get("mcp-session-id")
+            reply.again = (("mcp-session-id", given),) if given else ()
+            return reply
+
+        way = InProcess(ScriptedServer("handshake"))
+        way.engine.through = through
+        async with ReferenceClient(lambda: http_streams(way.url), era="handshake") as client:
+            await client.list_tools()
+        await way.aclose()
+        assert len({each for each in named if each is not None}) == 1
+        assert ", " not in str(named[-1])
+
+    play(main)
+
+
 @asynccontextmanager
 async def client_call(client: ReferenceClient) -> Any:
     """A call that is under way inside the block; its scope."""

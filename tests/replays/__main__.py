@@ -49,7 +49,7 @@ def main() -> None:
     run_all(jobs, here(told.jobs), tell=lambda key, what: None, keep=keep)
     good = True
     for each in picked:
-        keys = {side: Play(each.row(side), each.way, ()).key for side in ("affected", "fixed")}
+        keys = {side: each.play(side).key for side in ("affected", "fixed")}
         if not all(key in said for key in keys.values()):
             continue  # it was interrupted
         result = {side: _result(each, said[key]) for side, key in keys.items()}
@@ -71,9 +71,7 @@ def _fits(replay: Replay, words: list[str]) -> bool:
 
 
 def _job(play: Play, setting: Setting) -> dict[str, Any]:
-    more = [f"--mcp-rule={rule}" for rule in play.rules]
-    more += [f"--mcp-transport={play.way}"] if play.way else []
-    about = {"key": play.key, "folder": str(setting.folder / play.key), "more": more, "gaps": None}
+    about = {"key": play.key, "folder": str(setting.folder / play.key), "more": play.words, "gaps": None}
     return {**setting.job(play.row), **about}
 
 

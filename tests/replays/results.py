@@ -73,7 +73,7 @@ def _rows(told: Table, results: dict[str, dict[str, Result]]) -> list[tuple[str,
     for each in told.replay:
         result = results.get(each.report)
         if result is None:
-            rows.append((_link(each), escaped(each.fault), *_sides(each), each.rule, "not played yet"))
+            rows.append((_link(each), escaped(each.fault), *_sides(each), _rule(each), "not played yet"))
             continue
         affected, fixed = result["affected"], result["fixed"]
         sides = (
@@ -81,8 +81,12 @@ def _rows(told: Table, results: dict[str, dict[str, Result]]) -> list[tuple[str,
             f"{each.fixed}: {fixed.verdict}",
         )
         seen = affected.detail if affected.verdict in _BROKEN else f"{affected.detail} / {fixed.detail}"
-        rows.append((_link(each), escaped(each.fault), *sides, each.rule, escaped(seen)))
+        rows.append((_link(each), escaped(each.fault), *sides, _rule(each), escaped(seen)))
     return rows
+
+
+def _rule(replay: Replay) -> str:
+    return f"{replay.rule}, `{replay.scenario}`" if replay.scenario else replay.rule
 
 
 def _sides(pair: Replay | Apart) -> tuple[str, str]:

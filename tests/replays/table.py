@@ -37,6 +37,8 @@ class Replay(_Pair, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fi
         affected_pins: What is installed beside the affected one alone.
         fixed_pins: What is installed beside the fixed one alone.
         way: The way in; empty for the first that fits.
+        scenario: The one scenario of the rule that is about this fault, where another one is about a fault
+            that both releases have; empty for all.
     """
 
     adapter: str
@@ -45,11 +47,16 @@ class Replay(_Pair, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fi
     affected_pins: tuple[str, ...] = ()
     fixed_pins: tuple[str, ...] = ()
     way: str = ""
+    scenario: str = ""
 
     def row(self, side: str) -> Row:
         """What is installed for one side, `affected` or `fixed`."""
         pins = (*self.pins, *(self.affected_pins if side == "affected" else self.fixed_pins))
         return Row(self.adapter, self.package, getattr(self, side), pins)
+
+    def play(self, side: str) -> Play:
+        """What is played for one side; its rules are those of all reports that it is played for."""
+        return Play(self.row(side), self.way, self.scenario)
 
 
 class Apart(_Pair, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True):
@@ -66,16 +73,24 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Play(msgspec.Struct, frozen=True):
-    """One release, judged by the rules of all its reports over one way in."""
+    """One release, judged by the rules of all its reports over one way in, or by one scenario."""
 
     row: Row
-    way: str
-    rules: tuple[str, ...]
+    way: str = ""
+    scenario: str = ""
+    rules: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """What tells it from the others."""
-        return f"{self.row.key}{f'-{self.way}' if self.way else ''}"
+        return "-".join(filter(None, (self.row.key, self.way, self.scenario)))
+
+    @property
+    def words(self) -> list[str]:
+        """What chooses it, for pytest."""
+        words = [f"--mcp-rule={rule}" for rule in self.rules]
+        words += [f"--mcp-transport={self.way}"] if self.way else []
+        return words + (["-k", self.scenario] if self.scenario else [])
 
 
 def read_table() -> Table:
@@ -88,9 +103,9 @@ def read_table() -> Table:
 
 
 def plays_of(replays: tuple[Replay, ...]) -> list[Play]:
-    """What has to be played for them, each release once."""
-    rules: dict[tuple[Row, str], list[str]] = defaultdict(list)
+    """What has to be played for them, each release once, and once for each scenario that is named."""
+    rules: dict[Play, list[str]] = defaultdict(list)
     for each in replays:
         for side in ("affected", "fixed"):
-            rules[each.row(side), each.way].append(each.rule)
-    return [Play(row, way, tuple(sorted(set(found)))) for (row, way), found in rules.items()]
+            rules[each.play(side)].append(each.rule)
+    return [msgspec.structs.replace(play, rules=tuple(sorted(set(found)))) for play, found in rules.items()]

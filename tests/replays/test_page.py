@@ -6,8 +6,9 @@ import pytest
 
 from pytest_mcp_conformance.adapters import BUNDLED
 from pytest_mcp_conformance.contract import RULES
+from pytest_mcp_conformance.scenarios import CATALOGUE
 from tests.replays.results import PAGE, Result, page, read_results, separates
-from tests.replays.table import plays_of, read_table
+from tests.replays.table import Replay, plays_of, read_table
 
 TABLE = read_table()
 
@@ -25,6 +26,8 @@ def test_every_replay_was_played_and_tells_its_releases_apart():
 def test_the_table_names_adapters_and_rules_that_there_are():
     assert {each.adapter for each in TABLE.replay} <= {*BUNDLED}
     assert {each.rule for each in TABLE.replay} <= {*RULES}
+    judging = {(rule.id, scenario.name) for scenario in CATALOGUE for rule in scenario.rules}
+    assert {(each.rule, each.scenario) for each in TABLE.replay if each.scenario} <= judging
     reports = [each.report for each in (*TABLE.replay, *TABLE.apart)]
     assert len(reports) == len(set(reports))
 
@@ -32,8 +35,24 @@ def test_the_table_names_adapters_and_rules_that_there_are():
 def test_a_release_is_played_once_by_the_rules_of_all_its_reports():
     plays = plays_of(TABLE.replay)
     assert len({play.key for play in plays}) == len(plays)
-    told = {(each.adapter, each.affected, each.rule) for each in TABLE.replay}
-    assert told <= {(play.row.adapter, play.row.version, rule) for play in plays for rule in play.rules}
+    told = {(each.adapter, each.affected, each.scenario, each.rule) for each in TABLE.replay}
+    assert told <= {
+        (play.row.adapter, play.row.version, play.scenario, rule) for play in plays for rule in play.rules
+    }
+
+
+def test_a_scenario_is_played_by_itself():
+    given = {"report": "r", "fault": "f", "package": "p", "affected": "1", "fixed": "2", "adapter": "a"}
+    whole, one = (
+        Replay(rule="CCH-18", **given),
+        Replay(rule="CCH-18", scenario="caller_edits_a_list", **given),
+    )
+    assert [(play.key, play.words) for play in plays_of((whole, one))] == [
+        ("a-1", ["--mcp-rule=CCH-18"]),
+        ("a-2", ["--mcp-rule=CCH-18"]),
+        ("a-1-caller_edits_a_list", ["--mcp-rule=CCH-18", "-k", "caller_edits_a_list"]),
+        ("a-2-caller_edits_a_list", ["--mcp-rule=CCH-18", "-k", "caller_edits_a_list"]),
+    ]
 
 
 @pytest.mark.parametrize(

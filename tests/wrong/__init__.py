@@ -41,6 +41,8 @@ from tests.wrong import (
     sharing,
     subscriptions,
     tenants,
+    together,
+    together_life,
     tools,
 )
 from tests.wrong._wrong import Wrong
@@ -80,6 +82,8 @@ WRONG: tuple[Wrong, ...] = tuple(
         proxies,
         tools,
         entries,
+        together,
+        together_life,
         generations,
         definitions,
         sharing,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager, nullcontext
+
 import anyio
+from mcp.client.streamable_http import streamable_http_client
 from mcp_conformance_reference.calls import Caller
 from mcp_conformance_reference.errors import ClientClosed
 
@@ -13,6 +16,7 @@ from pytest_mcp_conformance.contract.connections import (
     CONNECTION_IN_USE_STAYS_OPEN,
 )
 from tests.wrong._client import Client
+from tests.wrong._http import ByHttp
 from tests.wrong._wrong import breaks
 
 
@@ -80,6 +84,31 @@ class OneStackForAll(Client):
         stack = self.shared["stack"]
         while self in stack:
             await Client.close(stack.pop())
+
+
+class Borrows(ByHttp):
+    """Takes the HTTP client that its caller has made, if there is one. By itself it breaks nothing."""
+
+    @asynccontextmanager
+    async def over_http(self, url, headers):
+        client = self.dial.http_client
+        if client is None:
+            async with super().over_http(url, headers) as streams:
+                yield streams
+            return
+        async with self.using(client), streamable_http_client(url, http_client=client) as (read, write, *_):
+            yield read, write
+
+    def using(self, client):
+        return nullcontext()
+
+
+@breaks(CONNECTION_IN_USE_STAYS_OPEN, http_client=True)
+class ClosesWhatItBorrowed(Borrows):
+    """The HTTP client that its caller had made is entered, and so closed with the connection."""
+
+    def using(self, client):
+        return client
 
 
 @breaks(CLOSE_ENDS_THE_VERB_UNDER_WAY)

@@ -124,3 +124,13 @@ class TakesTheTokenOut(KeepsTheObject):
         super().enter()
         headers, self.headers = self.headers, dict(self.headers)
         headers.pop("Authorization", None)
+
+
+@breaks(CALLERS_CONFIGURATION_IS_LEFT_ALONE)
+class TakesTheTransportOut(ByHttp):
+    """What it reads of the caller's settings is taken out of them."""
+
+    def over_http(self, url, headers):
+        settings = self.dial.settings(transport="streamable-http")
+        settings.pop("transport")
+        return super().over_http(**settings)

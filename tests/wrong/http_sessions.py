@@ -65,12 +65,13 @@ class VersionIsSaidOnce(ByHttp):
 
 
 @breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)
-class IdsAreJoined(ByHttp):
-    """A session id that comes in two headers is taken for one with a comma in it."""
+class IdInCapitals(ByHttp):
+    """A session id is written in capitals, as if it were the name of a header."""
 
     class client_type(HttpClient):
         def name_once(self, response):
-            pass
+            if "mcp-session-id" in response.headers:
+                response.headers["mcp-session-id"] = response.headers["mcp-session-id"].upper()
 
 
 @breaks(CLOSE_IS_BOUNDED)

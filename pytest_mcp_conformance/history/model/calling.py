@@ -11,7 +11,7 @@ from pytest_mcp_conformance.history.finding import Finding
 from pytest_mcp_conformance.history.model.lines import Line
 from pytest_mcp_conformance.history.model.places import Holder
 from pytest_mcp_conformance.history.model.promises import Promises
-from pytest_mcp_conformance.history.model.recent import Recent
+from pytest_mcp_conformance.history.model.recent import forget_the_older_half
 from pytest_mcp_conformance.history.model.request import Request
 
 __all__ = ["Calls", "Sent"]
@@ -23,8 +23,8 @@ HEADERS_WERE_WRONG = -32020
 Key = tuple[str, str, str, str]
 
 
-class Sent(Request, eq=False):
-    """One `tools/call` on the wire.
+class Sent(Request, eq=False, gc=False):
+    """One `tools/call` on the wire. It and its connection know of each other until `Line.end`.
 
     Attributes:
         key: What is called, of whom, by whom, with what.
@@ -49,8 +49,8 @@ class Sent(Request, eq=False):
     lost: bool = False
 
 
-class _Op(msgspec.Struct, eq=False):
-    """One call of a user that is under way."""
+class _Op(msgspec.Struct, eq=False, gc=False):
+    """One call of a user that is under way; nothing that it holds knows of it."""
 
     n: int
     at: float
@@ -77,7 +77,7 @@ class Calls:
         self._ops: dict[int, _Op] = {}
         self._by_key: dict[Key, list[_Op]] = {}
         self._loose: set[Key] = set()
-        self._recent: Recent[str, Sent] = Recent(MOST_RESULTS)
+        self._recent: dict[str, Sent] = {}
         self._sent = 0
 
     # -- at the wire ---------------------------------------------------------------------------------------
@@ -116,7 +116,11 @@ class Calls:
         """A result has come."""
         sent.answered, sent.at, sent.result, sent.ok = entry.n, entry.at, entry.result, entry.ok
         sent.excuses = entry.ok is None
-        self._recent[entry.result] = sent
+        recent = self._recent
+        recent.pop(entry.result, None)
+        recent[entry.result] = sent
+        if len(recent) > MOST_RESULTS:
+            forget_the_older_half(recent)
 
     def failed(self, entry: Entry, sent: Sent) -> None:
         """An error has come."""
@@ -135,15 +139,11 @@ class Calls:
         key = (entry.server, entry.principal, entry.tool, entry.arguments)
         unpromised = entry.shown > 0 and holder.shows_no_output_of(entry.tool, entry.shown)
         op = _Op(entry.n, entry.at, key, holder, entry.shown, unpromised, self._sent)
+        self._by_key.setdefault(key, []).append(op)
         self._ops[entry.op] = op
         holder.crowded = holder.calling > 0
         holder.mixed = holder.mixed and holder.crowded
         holder.calling += 1
-        ops = self._by_key.get(key)
-        if ops is None:
-            self._by_key[key] = [op]
-        else:
-            ops.append(op)
 
     def disturbed(self, holder: Holder) -> None:
         """A holder closes, or opens another connection: its calls may end by that."""
@@ -166,7 +166,10 @@ class Calls:
         if op is None or op.holder.wild or self._promises.proxies:
             return
         if entry.outcome == "ok":
-            self._good(entry, op)
+            if len(op.sent) == 1 and op.sent[0].result == entry.result != "" and op.holder.verbatim:
+                op.sent[0].read = entry.n  # as a rule
+            else:
+                self._good(entry, op)
             return
         if any(sent.result in op.holder.suspects for sent in op.sent):
             self._now_sure(op.holder)
@@ -185,10 +188,9 @@ class Calls:
             if holder.crowded and sent.ok is False and not sent.result:
                 holder.mixed = True
         ops = self._by_key[op.key]
-        if len(ops) == 1:
+        ops.remove(op)
+        if not ops:
             del self._by_key[op.key]
-        else:
-            ops.remove(op)
         if not op.sent and len(self._loose) < MOST_RESULTS:
             self._loose.add(op.key)  # it may still go out, when nobody waits for it
         return op
@@ -197,15 +199,10 @@ class Calls:
         result, holder = entry.result, op.holder
         if not result:
             return
-        sent_ones = op.sent
-        if len(sent_ones) == 1 and sent_ones[0].result == result:
-            sent_ones[0].read = entry.n
-            if holder.verbatim is None:
-                holder.verbatim = True
-                self._now_sure(holder)
-            return
-        own = {sent.result for sent in sent_ones if sent.result}
+        own = {sent.result for sent in op.sent if sent.result}
         if result in own:
+            if len(op.sent) == 1:
+                op.sent[0].read = entry.n
             if holder.verbatim is None:
                 holder.verbatim = True
                 self._now_sure(holder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.history.model.pages import Epoch, Page
-from pytest_mcp_conformance.history.model.recent import Recent
 from pytest_mcp_conformance.history.model.request import Request
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ __all__ = ["Line"]
 
 MOST_IDS = 4096
 MOST_CURSORS = 64
-MOST_DONE = 256
+MOST_DIGITS = 32
 
 
 class Line:
@@ -36,7 +35,7 @@ class Line:
         pages: The last pages by the cursors that they end with.
         done: The last requests that were answered, by their ids.
         outlived: Whether it was found open when everybody had left.
-        ids: The ids that were used, as text; None once there were too many to remember.
+        ids: The ids that were used, numbers as they are and others as text; None once there were too many.
     """
 
     __slots__ = (
@@ -70,24 +69,31 @@ class Line:
         self.epoch = Epoch()
         self.newest: Page | None = None
         self.pages: dict[str, Page] = {}
-        self.done: Recent[Any, Request] = Recent(MOST_DONE)
-        self.ids: set[str] | None = set()
+        self.done: dict[Any, Request] = {}
+        self.ids: set[int | str] | None = set()
 
     def uses(self, id: Any) -> bool:
         """A request has this id. True where one had it before."""
-        if self.ids is None:
+        ids = self.ids
+        if ids is None:
             return False
-        text = repr(id)
-        if text in self.ids:
+        key = id if type(id) is int else repr(id)
+        if key in ids:
             return True
-        self.ids.add(text)
-        if len(self.ids) > MOST_IDS:
+        ids.add(key)
+        if len(ids) > MOST_IDS:
             self.ids = None
         return False
 
     def has_used(self, id: Any) -> bool:
         """Whether a request may have had this id, taken for a number or a word."""
-        return self.ids is None or not self.ids.isdisjoint({repr(id), repr(str(id)), str(id)})
+        if self.ids is None:
+            return True
+        text = str(id)
+        same = {repr(id), repr(text), text}
+        if len(text) < MOST_DIGITS and text.removeprefix("-").isdecimal():
+            same.add(int(text))  # type: ignore[arg-type]
+        return not self.ids.isdisjoint(same)
 
     def ends_with(self, cursor: str, page: Page) -> None:
         """A page names this cursor as that of the next."""
@@ -95,6 +101,11 @@ class Line:
         self.pages[cursor] = page
         if len(self.pages) > MOST_CURSORS:
             del self.pages[next(iter(self.pages))]
+
+    def end(self) -> None:
+        """Nothing more is to be known of its requests."""
+        self.requests.clear()
+        self.done.clear()
 
     def notice(self, n: int, at: float) -> None:
         """A notice came: what was asked for before is of the past."""

@@ -68,8 +68,7 @@ class Listings:
                 page.after = line.newest.answered
             else:
                 line.newest = page
-        for listed in entry.tools:
-            place.lists(listed, page)
+        place.lists(entry.tools, page)
 
     def lost(self, n: int, page: Page) -> None:
         """It will not come: an older list is no fault now."""
@@ -96,10 +95,12 @@ class Listings:
         place = wanted.holder.place
         if place.blurred:
             return
+        fates = Fates(self._staleness, wanted)
+        if self._evident(entry.tools, place, fates):
+            return
         found: list[Stale] = []
         good: list[tuple[Page, Known]] = []
         read: list[Page] = []
-        fates = Fates(self._staleness, wanted)
         for tool in entry.tools:
             stale = self._explained(tool, wanted, place, entry, fates, good, read)
             if stale is not None:
@@ -108,6 +109,30 @@ class Listings:
             page.read = entry.n
         if found:
             self._accuse(max(found, key=lambda stale: stale.page.asked), good, wanted, entry)
+
+    @staticmethod
+    def _evident(tools: tuple[Listed, ...], place: Place, fates: Fates) -> bool:
+        """Whether each tool is explained by its newest page, of which nothing is left to learn."""
+        forms_of = place.forms
+        good: Page | None = None
+        for tool in tools:
+            forms = forms_of.get(tool.name)
+            if forms is None:
+                return False
+            known = forms[-1]
+            held, pages = known.listed, known.pages
+            if tool.input != held.input or tool.output != held.output or tool.description != held.description:
+                return False
+            page = pages[-1]
+            if known.blurred:
+                return False
+            if page is not good:
+                if fates[page] is not None:
+                    return False
+                good = page
+            if not page.read and (len(pages) == 1 or fates[pages[-2]] is not None):
+                return False
+        return True
 
     def _explained(
         self,
@@ -146,7 +171,7 @@ class Listings:
         return all(
             other is page or fates[other] is not None
             for known in place.showing(tool)
-            for other in known.pages
+            for other in reversed(known.pages)
         )
 
     def _accuse(self, stale: Stale, good: list[tuple[Page, Known]], wanted: Wanted, entry: Entry) -> None:
@@ -171,7 +196,7 @@ class Listings:
         page.told |= {name}
         text = (
             f"holder {wanted.holder.who} asked at #{wanted.n} and was served at #{entry.n} what "
-            f"#{page.answered} had listed: {stale.why}"
+            f"#{page.answered} had listed: {stale.text}"
         )
         self._find(
             Finding(name, rule, text, _in_order(page.asked, page.answered, stale.n, wanted.n, entry.n))

@@ -11,7 +11,7 @@ from pytest_mcp_conformance.history.model.pages import Page
 
 __all__ = ["Holder", "Known", "Place"]
 
-MOST_PAGES = 8
+MOST_PAGES = 16
 MOST_FORMS = 32
 MOST_NAMES = 4096
 
@@ -26,6 +26,7 @@ class Holder:
         invalidated: Where its last `invalidate` began and ended.
         reconnected: Where its last `reconnect` began and ended.
         refreshed: Where its last `refresh` began and ended, and what had surely come before that.
+        said: Whether there was an `invalidate` or a `refresh`.
         verbatim: Whether calls have given it what was on the wire, and never anything else.
         failures: The verbs in a row that failed without a connection.
         knows: The number of the end of its connection, once a verb has failed behind it.
@@ -49,6 +50,7 @@ class Holder:
         "place",
         "reconnected",
         "refreshed",
+        "said",
         "shown",
         "shows_output",
         "suspects",
@@ -64,6 +66,7 @@ class Holder:
         self.invalidated = (0, 0)
         self.reconnected = (0, 0)
         self.refreshed = (0, 0, 0)
+        self.said = False
         self.verbatim: bool | None = None
         self.failures: tuple[int, ...] = ()
         self.shown: tuple[int, tuple[Listed, ...]] = (0, ())
@@ -106,24 +109,27 @@ class Known:
         self.pages: list[Page] = []
         self.blurred = False
 
-    def on(self, page: Page) -> None:
-        """It was listed on a page.
+    def forget(self) -> None:
+        """Keep half of the pages.
 
         Of one connection the later page is good for as long as the earlier one, but for its lifetime: that is
         handed on, so that nothing is forgotten that might still be good.
         """
-        if len(self.pages) >= MOST_PAGES:
-            self._forget_one_for(page)
-        self.pages.append(page)
-
-    def _forget_one_for(self, page: Page) -> None:
-        pages = self.pages
-        at = next((at for at, each in enumerate(pages) if each.line is page.line), 0)
-        oldest = pages.pop(at)
-        if oldest.line is not page.line or oldest.asked > page.asked:
-            self.blurred = True
-        elif page.expires is not None and (oldest.expires is None or oldest.expires > page.expires):
-            page.expires = oldest.expires
+        newest = {page.line: page for page in self.pages}
+        kept: list[Page] = []
+        surplus = len(self.pages) - MOST_PAGES // 2
+        for page in self.pages:
+            heir = newest[page.line]
+            if heir is page or not surplus:
+                kept.append(page)
+                continue
+            surplus -= 1
+            if page.asked > heir.asked:
+                self.blurred = True
+            elif heir.expires is not None and (page.expires is None or page.expires > heir.expires):
+                heir.expires = page.expires
+        self.blurred = self.blurred or surplus > 0
+        self.pages = kept[surplus:]
 
 
 class Place:
@@ -175,17 +181,25 @@ class Place:
         self.fetching: dict[int, Page] = {}
         self.forms: dict[str, list[Known]] = {}
 
-    def lists(self, listed: Listed, page: Page) -> None:
-        """A tool was listed on a page."""
+    def lists(self, tools: tuple[Listed, ...], page: Page) -> None:
+        """Tools were listed on a page."""
+        forms_of = self.forms
+        for listed in tools:
+            forms = forms_of.get(listed.name)
+            if forms is None or (known := forms[-1]).listed != listed:  # as a rule a tool stays what it is
+                known = self._form(listed)
+            known.pages.append(page)
+            if len(known.pages) > MOST_PAGES:
+                known.forget()
+
+    def _form(self, listed: Listed) -> Known:
+        """A form of a tool, which is the newest from here on."""
         forms = self.forms.get(listed.name)
         if forms is None:
             if len(self.forms) >= MOST_NAMES:
                 del self.forms[next(iter(self.forms))]
                 self.blurred = True
             forms = self.forms[listed.name] = []
-        elif forms[-1].listed == listed:  # as a rule a tool stays what it is
-            forms[-1].on(page)
-            return
         for at in range(len(forms) - 1, -1, -1):
             held = forms[at].listed
             if (
@@ -194,15 +208,14 @@ class Place:
                 and held.description == listed.description
             ):
                 known = forms.pop(at)
-                known.on(page)
-                forms.append(known)
-                return
-        if len(forms) >= MOST_FORMS:
-            del forms[0]
-            self.blurred = True
-        known = Known(listed)
-        known.on(page)
+                break
+        else:
+            if len(forms) >= MOST_FORMS:
+                del forms[0]
+                self.blurred = True
+            known = Known(listed)
         forms.append(known)
+        return known
 
     def showing(self, tool: Listed) -> Iterator[Known]:
         """The forms that a tool, as it was handed out, may have come from, the newest first."""

@@ -39,7 +39,7 @@ class Stale(NamedTuple):
         name: The fault of whoever serves it.
         rule: The rule.
         n: The number of what ended it.
-        why: The same in words.
+        why: The same in words, with `{n}` and `{page}` for what they stand for here.
         by_change: Whether somebody had said that the list changed.
         tool: The tool that was served and stands on it.
         since: The number of what began to end it, where that took a while.
@@ -53,6 +53,11 @@ class Stale(NamedTuple):
     by_change: bool = False
     tool: Listed = Listed("")
     since: int = 0
+
+    @property
+    def text(self) -> str:
+        """What ended it, in words."""
+        return self.why.format(n=self.n, page=self.page)
 
 
 class Staleness:
@@ -73,15 +78,16 @@ class Staleness:
         """Why a page was of the past; None where it may have been good."""
         if page.asked > wanted.n:
             return None
-        return (
-            self._noticed(page, wanted)
-            or self._told(page, wanted)
-            or (
-                (self._superseded(page, wanted) or self._lapsed(page, wanted) or self._replaced(page, wanted))
-                if 0 < page.read < wanted.n or self._read(page.answered, page.at, wanted)
-                else None
-            )
-        )
+        stale = None
+        if page.epoch.n:
+            stale = self._noticed(page, wanted)
+        if stale is None and wanted.holder.said:
+            stale = self._told(page, wanted)
+        if stale is not None or not (page.after or page.expires is not None or page.line.closed):
+            return stale
+        if not (0 < page.read < wanted.n or self._read(page.answered, page.at, wanted)):
+            return None
+        return self._superseded(page, wanted) or self._lapsed(page, wanted) or self._replaced(page, wanted)
 
     def _read(self, n: int, at: float, wanted: Wanted) -> bool:
         """Whether what was sent as entry `n` had surely been read when a list was wanted."""
@@ -95,18 +101,18 @@ class Staleness:
         if not (wanted.at > at + delay + self._slack or (delay == 0 and n <= wanted.rest)):
             return None
         return self._changed(
-            page, wanted, n, n, "stale-after-notice", "CCH-12", f"the notice #{n} had ended it"
+            page, wanted, n, n, "stale-after-notice", "CCH-12", "the notice #{n} had ended it"
         )
 
     def _told(self, page: Page, wanted: Wanted) -> Stale | None:
         holder = wanted.holder
         began, n = holder.invalidated
         if page.asked < began and n < wanted.n:
-            why = f"invalidate, which ended at #{n}, had ended it"
+            why = "invalidate, which ended at #{n}, had ended it"
             return self._changed(page, wanted, began, n, "stale-after-invalidate", "CCH-24", why)
         began, n, before = holder.refreshed
         if (0 < page.answered <= before or 0 < page.read < began) and n < wanted.n:
-            why = f"refresh, which ended at #{n}, had ended it"
+            why = "refresh, which ended at #{n}, had ended it"
             return Stale(page, "stale-after-refresh", "CCH-24", n, why, since=began)
         return None
 
@@ -123,7 +129,7 @@ class Staleness:
     def _superseded(self, page: Page, wanted: Wanted) -> Stale | None:
         if not page.after or wanted.holder.place.many or not self.promises.caches_listings:
             return None
-        why = f"a later fetch had been answered at #{page.after}, before it"
+        why = "a later fetch had been answered at #{n}, before it"
         return Stale(page, "older-listing-written", "CCH-15", page.after, why)
 
     def _lapsed(self, page: Page, wanted: Wanted) -> Stale | None:
@@ -131,7 +137,7 @@ class Staleness:
         if expires is None or ttl is None or not self._counts_time or wanted.at < expires + self._slack:
             return None
         rule = "CCH-9" if ttl > 0 else "CCH-5" if ttl == 0 else "CCH-8"
-        why = f"its lifetime of {ttl:g} ms had run out"
+        why = "its lifetime of {page.ttl:g} ms had run out"
         return Stale(page, "stale-after-lapse", rule, page.answered, why)
 
     def _replaced(self, page: Page, wanted: Wanted) -> Stale | None:
@@ -144,7 +150,7 @@ class Staleness:
             and line.opened < began < line.place.renewed[1]
             and line.closed < n < wanted.n
         ):
-            why = f"its connection {line.number} had been replaced by reconnect, which ended at #{n}"
+            why = "its connection {page.line.number} had been replaced by reconnect, which ended at #{n}"
             return Stale(page, "list-of-a-dead-connection", "CCH-22", n, why)
         ready, opened, at = line.place.renewed
         if (
@@ -157,7 +163,7 @@ class Staleness:
             or not (line.place.used > ready or self._read(ready, at, wanted))
         ):
             return None
-        why = f"its connection {line.number} had ended, and another was open from #{ready} on"
+        why = "its connection {page.line.number} had ended, and another was open from #{n} on"
         return Stale(page, "list-of-a-dead-connection", "CCH-22", ready, why)
 
 

@@ -86,7 +86,7 @@ class Users:
             self._calls.disturbed(holder)
 
     def _wanted(self, entry: Entry) -> None:
-        holder = self._holder(entry)
+        holder = self._holders.get(entry.who) or self._holder(entry)
         self._listings.wanted(entry, holder)
         if holder.place.dead:
             self._begins(entry, holder)
@@ -96,7 +96,7 @@ class Users:
         self._listings.served(entry)
 
     def _called(self, entry: Entry) -> None:
-        holder = self._holder(entry)
+        holder = self._holders.get(entry.who) or self._holder(entry)
         self._calls.called(entry, holder)
         if holder.place.dead:
             self._begins(entry, holder)
@@ -104,7 +104,7 @@ class Users:
     def _returned(self, entry: Entry) -> None:
         if entry.outcome == "raised":
             self._ends_badly(entry)
-        else:
+        elif self._on_a_dead_one:
             self._on_a_dead_one.pop(entry.op, None)
         self._calls.returned(entry)
 
@@ -121,11 +121,11 @@ class Users:
             return
         holder = self._holder(entry)
         if entry.verb == "invalidate":
-            holder.invalidated = (began.n, entry.n)
+            holder.invalidated, holder.said = (began.n, entry.n), True
         elif entry.verb == "reconnect":
             holder.reconnected = (began.n, entry.n)
         elif entry.verb == "refresh":
-            holder.refreshed = (began.n, entry.n, began.rest)
+            holder.refreshed, holder.said = (began.n, entry.n, began.rest), True
 
     def _raised(self, entry: Entry) -> None:
         self._began.pop(entry.op, None)

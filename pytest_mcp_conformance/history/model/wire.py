@@ -11,11 +11,13 @@ from pytest_mcp_conformance.history.model.lines import Line
 from pytest_mcp_conformance.history.model.listing import Listings
 from pytest_mcp_conformance.history.model.pages import Page
 from pytest_mcp_conformance.history.model.places import Place
+from pytest_mcp_conformance.history.model.recent import forget_the_older_half
 from pytest_mcp_conformance.history.model.request import Request
 
 __all__ = ["Wire"]
 
 TOOLS = "toolsListChanged"
+MOST_DONE = 256
 
 
 class Wire:
@@ -79,7 +81,7 @@ class Wire:
         place.lines.pop(entry.connection, None)
         for request in line.requests.values():
             self._lose(entry.n, request)
-        line.requests.clear()
+        line.end()
         if not place.lines:
             place.doubt = entry.n
             place.dead = entry.n if entry.how in ("server", "broken") and line.plain else 0
@@ -120,6 +122,8 @@ class Wire:
         if request is None:
             return
         line.done[entry.id] = request
+        if len(line.done) > MOST_DONE:
+            forget_the_older_half(line.done)
         if isinstance(request, Sent):
             self._calls.answered(entry, request)
         elif isinstance(request, Page):
@@ -135,6 +139,8 @@ class Wire:
         if line is None or request is None:
             return
         line.done[entry.id] = request
+        if len(line.done) > MOST_DONE:
+            forget_the_older_half(line.done)
         if isinstance(request, Sent):
             self._calls.failed(entry, request)
         elif isinstance(request, Page):

@@ -6,10 +6,12 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.clock import Clock
-from pytest_mcp_conformance.contract import WAYS, AdapterError, NotSpoken, UsageError
+from pytest_mcp_conformance.contract import WAYS, AdapterError, Dial, NotSpoken, UsageError
+from pytest_mcp_conformance.server.ways.configuration import Configuration
 from pytest_mcp_conformance.server.ways.memory import memory_streams
 from pytest_mcp_conformance.server.ways.ways import Ways, not_installed
 
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     from pytest_mcp_conformance.server.script import ScriptedServer
 
 __all__ = ["ScriptedDial", "dials_over"]
+
+
+class _NoSuchThing(AdapterError, AttributeError):
+    """What an adapter asked its dial for is not there; `hasattr` is answered as by any object."""
 
 
 class ScriptedDial:
@@ -33,7 +39,7 @@ class ScriptedDial:
 
     Attributes:
         gave_session: Whether a session was asked for.
-        kept_headers: The very object that `headers` gives each time; None for a new one each time.
+        configuration: The objects that `headers` and `settings` give each time; None for new ones each time.
     """
 
     def __init__(
@@ -54,7 +60,16 @@ class ScriptedDial:
         self._era = era or server.era
         self._renewal = renewal
         self.gave_session = False
-        self.kept_headers: dict[str, str] | None = None
+        self.configuration: Configuration | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Tell a misspelt name."""
+            known = [each for each in dir(Dial) if not each.startswith("_")]
+            near = get_close_matches(name, known, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(known)}"
+            raise _NoSuchThing(f"dial.{name}: a dial has no such thing; {hint}")
 
     @property
     def url(self) -> str:
@@ -79,7 +94,26 @@ class ScriptedDial:
     @property
     def headers(self) -> dict[str, str]:
         """The principal's headers, made up for the scenario; `{}` where there is no principal."""
-        return self.own_headers if self.kept_headers is None else self.kept_headers
+        return self.own_headers if self.configuration is None else self.configuration.headers
+
+    def settings(self, **more: Any) -> dict[str, Any]:
+        """The settings of one server: `command` and `args` over stdio, else `url` and `headers`; and `more`.
+
+        Raises:
+            AdapterError: This run plays over memory.
+        """
+        wanted: dict[str, Any]
+        if self.transport == "stdio":
+            command, *arguments = self.command
+            wanted = {"command": command, "args": arguments, **more}
+        else:
+            wanted = {"url": self.url, "headers": self.headers, **more}
+        return wanted if self.configuration is None else self.configuration.settings(wanted)
+
+    @property
+    def http_client(self) -> Any:
+        """The HTTP client of the caller's own, where it has one."""
+        return None if self.configuration is None else self.configuration.http_client
 
     @property
     def own_headers(self) -> dict[str, str]:

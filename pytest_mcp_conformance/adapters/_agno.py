@@ -1,0 +1,53 @@
+"""The toolkits of Agno: their functions are called as an agent calls them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from agno.tools import mcp
+
+from pytest_mcp_conformance.adapters._transports import child_of
+from pytest_mcp_conformance.contract import Dial, Tool, Wrapper
+
+__all__ = ["HAS_MODES", "HAS_MULTI", "params_of", "together", "verbs_of"]
+
+HAS_MODES = "protocol_mode" in mcp.MCPTools.__init__.__annotations__  # since 3.0
+HAS_MULTI = hasattr(mcp, "MultiMCPTools")  # until 3.0
+FAILED = ("Error from MCP tool '", "MCP tool '", "Error: ")  # a failed call is told in the text alone
+
+
+def params_of(dial: Dial) -> Any:
+    """The parameters of one server."""
+    if dial.transport == "stdio":
+        return child_of(dial)
+    return mcp.StreamableHTTPClientParams(url=dial.url, headers=dial.headers)
+
+
+def verbs_of(toolkit: Any) -> dict[str, Any]:
+    """How a toolkit is listed, called and closed."""
+
+    async def list_tools() -> Any:
+        shown = toolkit.get_async_functions().values()
+        return [Tool(each.name, each.description, each.parameters, handle=each) for each in shown]
+
+    async def call_tool(tool: Any, sent: Any) -> Any:
+        function = toolkit.get_async_functions()[tool] if isinstance(tool, str) else tool
+        result = await function.entrypoint(**sent)
+        structured = (getattr(result, "metadata", None) or {}).get("structured_content")
+        failed = result.content.startswith(FAILED)
+        return {"content": result.content, "structuredContent": structured, "isError": failed}
+
+    return {"list_tools": list_tools, "call_tool": call_tool, "close": toolkit.close}
+
+
+@asynccontextmanager
+async def together(dials: Sequence[Dial]) -> AsyncIterator[Wrapper]:
+    """One toolkit of several servers, connected and closed by hand."""
+    toolkit: Any = vars(mcp)["MultiMCPTools"](
+        server_params_list=[params_of(dial) for dial in dials], timeout_seconds=30
+    )
+    await toolkit.connect()
+    yield Wrapper(**verbs_of(toolkit))
+    await toolkit.close()
