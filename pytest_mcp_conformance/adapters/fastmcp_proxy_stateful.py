@@ -10,6 +10,7 @@ from typing import Any
 import fastmcp.server
 
 from pytest_mcp_conformance.adapters._fastmcp import transport_of
+from pytest_mcp_conformance.adapters._fastmcp_mounts import together_of
 from pytest_mcp_conformance.adapters._fastmcp_proxy import META, user_of
 from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
 
@@ -41,6 +42,6 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         await transport.close()  # a StdioTransport keeps its child beyond each session, until this
 
     verbs = {"close": close} if hasattr(behind, "clear") else {}  # since 2.11
-    async with user_of(proxy, "handshake", **verbs) as wrapper:
+    async with user_of(proxy, "handshake", together=together_of(MODULE), **verbs) as wrapper:
         yield wrapper
     await transport.close()
