@@ -65,13 +65,14 @@ class VersionIsSaidOnce(ByHttp):
 
 
 @breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)
-class IdInCapitals(ByHttp):
-    """A session id is written in capitals, as if it were the name of a header."""
+class IdInQuotes(ByHttp):
+    """Whoever ends a session names it in quotes, as the tag of an entity is."""
 
     class client_type(HttpClient):
-        def name_once(self, response):
-            if "mcp-session-id" in response.headers:
-                response.headers["mcp-session-id"] = response.headers["mcp-session-id"].upper()
+        async def send(self, request, **how):
+            if request.method == "DELETE" and "mcp-session-id" in request.headers:
+                request.headers["mcp-session-id"] = f'"{request.headers["mcp-session-id"]}"'
+            return await super().send(request, **how)
 
 
 @breaks(CLOSE_IS_BOUNDED)
