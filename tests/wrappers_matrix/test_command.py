@@ -132,6 +132,7 @@ def test_an_interrupt_ends_what_is_under_way_and_keeps_what_is_done(tmp_path, ho
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # ignored in the background
     )
     assert process.stdout is not None
     for line in process.stdout:
