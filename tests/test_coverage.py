@@ -43,6 +43,10 @@ def test_the_page_is_fresh():
     assert set(WRITTEN.values()) <= {"kept", "left out"}
 
 
+# mcp 1.x leaves its streams open where the start of a child is cancelled.
+@pytest.mark.filterwarnings(
+    "ignore:.*MemoryObject(Send|Receive)Stream:pytest.PytestUnraisableExceptionWarning"
+)
 @pytest.mark.parametrize("place", OVER_OTHERS, ids="-".join)
 def test_the_verdicts_are_those_of_the_page(place):
     assert said(*place) == WRITTEN[place], (
