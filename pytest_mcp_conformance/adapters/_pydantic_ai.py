@@ -18,7 +18,7 @@ __all__ = ["CACHES", "LIMIT", "NOW", "OVER_HTTP", "together", "toolset_of"]
 LIMIT = 30.0
 NOW = hasattr(mcp, "MCPToolset")  # since 2.0
 TOOLSETS = "toolsets" in signature(Agent.__init__).parameters
-OVER_HTTP = hasattr(mcp, "MCPServerStreamableHTTP")
+OVER_HTTP = NOW or hasattr(mcp, "MCPServerStreamableHTTP")  # since 0.3; asked of 2.0 it raises
 CACHES = NOW or "cache_tools" in getattr(mcp.MCPServer, "__annotations__", {})  # since 1.27
 
 

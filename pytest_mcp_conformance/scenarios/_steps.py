@@ -75,6 +75,11 @@ class FirstListing:
         return self._listing is not None and self._listing.done
 
     @property
+    def failed(self) -> bool:
+        """Whether the first `list_tools` has raised."""
+        return self._listing is not None and self._listing.error is not None
+
+    @property
     def wrapper(self) -> Holder | None:
         """The wrapper, where it is already connected."""
         return None if self._listing is None else self._opening._task.result()

@@ -94,6 +94,7 @@ async def older_listing_answered_last(server: ScriptedServer, connect: Connect) 
         first.late.release()
     await first.ended()
     await later.ended()
+    given_up = given_up or first.failed  # its limit may strike while its answer is on the way
     if given_up or not overtaken:
         why = "gives up the older one" if given_up else "asks for a listing only once"
         for rule in (LATE_OLDER_LISTING_REPLACES_NOTHING, LATE_OLDER_LISTING_BRINGS_NO_SCHEMA_BACK):
