@@ -41,7 +41,7 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
 
     async def call_tool(tool: Any, arguments: Any) -> Any:
         if isinstance(tool, str):
-            raise LookupError(f"{tool} was not listed, and a tool is called by the object that was")
+            tool = {each.name: each for each in await toolset.get_tools()}[tool]
         return await tool.run_async(args=arguments, tool_context=None)
 
     async with AsyncExitStack() as stack:
