@@ -35,13 +35,18 @@ os.environ.setdefault("GOOGLE_API_USE_CLIENT_CERTIFICATE", "false")  # it asks a
 async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     """One toolset, which lists on each call: its cache is for the asking, and kept by real time."""
     toolset = McpToolset(connection_params=_parameters(dial))
+    known: dict[str, Any] = {}
 
     async def list_tools() -> Any:
-        return [replace(tool_of(tool.raw_mcp_tool), handle=tool) for tool in await toolset.get_tools()]
+        tools = await toolset.get_tools()
+        known.update((tool.name, tool) for tool in tools)
+        return [replace(tool_of(tool.raw_mcp_tool), handle=tool) for tool in tools]
 
     async def call_tool(tool: Any, arguments: Any) -> Any:
         if isinstance(tool, str):
-            tool = {each.name: each for each in await toolset.get_tools()}[tool]
+            if not known:
+                await list_tools()
+            tool = known[tool]
         return await tool.run_async(args=arguments, tool_context=None)
 
     async with AsyncExitStack() as stack:
@@ -51,9 +56,5 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
 
 def _parameters(dial: Dial) -> Any:
     if dial.transport == "stdio":
-        command, *arguments = dial.command
-        server = StdioServerParameters(command=command, args=arguments)
-        return StdioConnectionParams(server_params=server, timeout=LIMIT)
-    return StreamableHTTPConnectionParams(
-        url=dial.url, headers=dial.headers, timeout=LIMIT, sse_read_timeout=LIMIT
-    )
+        return StdioConnectionParams(server_params=StdioServerParameters(**dial.settings()), timeout=LIMIT)
+    return StreamableHTTPConnectionParams(**dial.settings(), timeout=LIMIT, sse_read_timeout=LIMIT)
