@@ -383,6 +383,16 @@ async def _yields_twice(dial):
         yield Wrapper(list_tools=list_tools, call_tool=list_tools)
 
 
+def _blocks_and_yields_nothing(dial):
+    return
+    yield
+
+
+def _blocks_and_yields_twice(dial):
+    yield Wrapper(list_tools=list, call_tool=print)
+    yield Wrapper(list_tools=list, call_tool=print)
+
+
 async def _yields_a_dict(dial):
     yield {"list_tools": None}
 
@@ -421,6 +431,8 @@ async def _asks_for_a_url(dial):
     [
         (_yields_nothing, "ended without a yield"),
         (_yields_twice, "yields twice"),
+        (_blocks_and_yields_nothing, "ended without a yield"),
+        (_blocks_and_yields_twice, "yields twice"),
         (_yields_a_dict, "yields a dict; yield Wrapper("),
         (_lacks_a_verb, "Wrapper(...): lacks call_tool; give it"),
         (_misspells_a_verb, "Wrapper(refesh=...): no verb is called that; did you mean 'refresh'?"),
@@ -435,6 +447,15 @@ def test_an_adapter_of_the_wrong_shape_is_named_with_its_place(shape, said):
     assert said in played.adapter_error
     assert "adapter 'odd' at " in played.adapter_error
     assert "test_player.py:" in played.adapter_error
+
+
+def test_what_the_set_up_of_an_adapter_that_blocks_raises_is_told():
+    def blocks(dial):
+        raise OSError("no such host")
+        yield
+
+    played = play(WRONG_TYPE, of("odd", blocks), era="handshake", way="memory")
+    assert "connect raised OSError: no such host" in played.judgements[0].detail
 
 
 def test_an_adapter_of_the_wrong_shape_leaves_no_task_to_complain(caplog):

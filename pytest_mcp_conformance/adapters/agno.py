@@ -1,21 +1,15 @@
 """Agno's `MCPTools`: a toolkit whose functions are one server's tools."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
 from functools import partial
-from importlib.metadata import version
-from typing import Any
 
 from agno.tools.mcp import MCPTools
 
 from pytest_mcp_conformance.adapters._agno import HAS_MODES, HAS_MULTI, params_of, together, verbs_of
-from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 
 
 @adapter(
     "agno",
-    version=version("agno"),
     claims=Claims(  # by the docstring of agno.tools.mcp.MCPTools
         caches_listings=True,  # refresh_connection: only "if True, [...] tools will be refreshed on each run"
         isolates_principals=True,  # headers: "when establishing the MCP session"
@@ -25,10 +19,10 @@ from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
         transports=("http", "stdio", "loopback"),
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """A toolkit that is connected and closed by hand, as an agent does."""
     if dial.transport == "stdio" or not HAS_MODES:
-        how: Any = {"server_params": params_of(dial)}
+        how = {"server_params": params_of(dial)}
         how["transport"] = "stdio" if dial.transport == "stdio" else "streamable-http"
     else:
         how = {"url": dial.url, "headers": dial.headers}

@@ -1,19 +1,12 @@
 """The `McpWorkbench` of autogen-ext."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
-from importlib.metadata import version
-from typing import Any
-
 from autogen_ext.tools.mcp import McpWorkbench, StdioServerParams, StreamableHttpServerParams
 
-from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
+from pytest_mcp_conformance.contract import Claims, Tool, Wrapper, adapter
 
 
 @adapter(
     "autogen-ext",
-    version=version("autogen-ext"),
     claims=Claims(
         isolates_principals=True,  # a workbench for each user
         own_timeout=30.0,  # `read_timeout_seconds`, or `sse_read_timeout` over HTTP
@@ -22,24 +15,24 @@ from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
         transports=("http", "stdio", "loopback"),
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """A started workbench, whose tools are schemas for a model, and called by name."""
     if dial.transport == "stdio":
-        way: Any = StdioServerParams(**dial.settings(), read_timeout_seconds=30.0)
+        way = StdioServerParams(**dial.settings(), read_timeout_seconds=30.0)
     else:
         way = StreamableHttpServerParams(**dial.settings(), sse_read_timeout=30.0)
     workbench = McpWorkbench(way)
     stopped = False
 
-    async def list_tools() -> list[Tool]:
+    async def list_tools():
         listed = await workbench.list_tools()
         return [Tool(each["name"], each["description"], each["parameters"]) for each in listed]
 
-    async def call_tool(name: str, arguments: dict[str, Any]) -> Any:
+    async def call_tool(name, arguments):
         result = await workbench.call_tool(name, arguments)
         return {"content": result.to_text(), "isError": result.is_error}
 
-    async def close() -> None:
+    async def close():
         nonlocal stopped
         stopped = True
         await workbench.stop()

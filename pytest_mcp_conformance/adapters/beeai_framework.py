@@ -1,21 +1,15 @@
 """BeeAI's `MCPTool`: `from_client` opens a session over given streams, and its tools keep it open."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
-from importlib.metadata import version
-from typing import Any
 from weakref import ref
 
 from beeai_framework.tools.mcp import MCPTool
 
 from pytest_mcp_conformance.adapters._transports import streams_of
-from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Tool, Wrapper, adapter
+from pytest_mcp_conformance.contract import WAYS, Claims, Tool, Wrapper, adapter
 
 
 @adapter(
     "beeai-framework",
-    version=version("beeai-framework"),
     claims=Claims(
         caches_listings=True,  # MCPTool.from_session lists once, and its user keeps the tools
         binds_tools=True,
@@ -24,21 +18,21 @@ from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Tool, Wrapper, a
         transports=WAYS,
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """The tools of one session. Letting them go closes it, so they are handed out by weak references."""
     tools = {tool.name: tool for tool in await MCPTool.from_client(streams_of(dial))}
 
-    async def list_tools() -> list[Tool]:
+    async def list_tools():
         return [
             Tool(name, tool.description, tool.input_schema.model_json_schema(), handle=ref(tool))
             for name, tool in tools.items()
         ]
 
-    async def call_tool(tool: Any, arguments: dict[str, Any]) -> Any:
+    async def call_tool(tool, arguments):
         bound = tools[tool] if isinstance(tool, str) else tool()
         return (await bound.run(arguments)).result
 
-    async def bind(name: str) -> Any:
+    async def bind(name):
         return ref(tools[name])
 
     yield Wrapper(list_tools=list_tools, call_tool=call_tool, bind=bind)

@@ -1,21 +1,14 @@
 """CAMEL's `MCPToolkit` with one server: function tools that an agent awaits by `func.async_call`."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
-from importlib.metadata import version
-from typing import Any
-
 from camel.toolkits import MCPToolkit
 
-from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
+from pytest_mcp_conformance.contract import Claims, Tool, Wrapper, adapter
 
 LIMIT = 30.0
 
 
 @adapter(
     "camel-ai",
-    version=version("camel-ai"),
     claims=Claims(
         caches_listings=True,  # MCPClient._try_connect: lists once, when it connects; get_tools reads that
         own_timeout=LIMIT,  # MCPToolkit and MCPClient, `timeout`; with one try, as two may take twice as long
@@ -25,28 +18,26 @@ LIMIT = 30.0
         transports=("http", "stdio", "loopback"),
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """A toolkit over one server, as its configuration file would name it."""
-    server: dict[str, Any] = {"url": dial.url, "headers": dial.headers} if dial.transport != "stdio" else {}
-    if dial.transport == "stdio":
-        server["command"], *server["args"] = dial.command
-    toolkit = MCPToolkit(config_dict={"mcpServers": {"server": server}}, timeout=LIMIT, max_retries=1)
+    servers = {"mcpServers": {"server": dial.settings()}}
+    toolkit = MCPToolkit(config_dict=servers, timeout=LIMIT, max_retries=1)
 
-    async def list_tools() -> list[Tool]:
+    async def list_tools():
         return [_tool(each) for each in toolkit.get_tools()]
 
-    async def call_tool(tool: Any, arguments: dict[str, Any]) -> Any:
+    async def call_tool(tool, arguments):
         if isinstance(tool, str):
             return await toolkit.call_tool(tool, arguments)
         return await tool.func.async_call(**arguments)  # as ChatAgent does
 
-    async def bind(name: str) -> Any:
+    async def bind(name):
         return next(each for each in toolkit.get_tools() if each.get_function_name() == name)
 
     async with toolkit:
         yield Wrapper(list_tools=list_tools, call_tool=call_tool, bind=bind, close=toolkit.disconnect)
 
 
-def _tool(found: Any) -> Tool:
+def _tool(found):
     shown = found.get_openai_tool_schema()["function"]
     return Tool(shown["name"], shown["description"], shown["parameters"], handle=found)

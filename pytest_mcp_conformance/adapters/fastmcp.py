@@ -1,25 +1,19 @@
 """fastmcp's `Client`, with its response cache where it has one (4.x)."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
 from functools import partial
-from importlib.metadata import version
-from typing import Any
 
 from fastmcp import Client
 
 from pytest_mcp_conformance.adapters._calls import hears_log, hears_progress, name_of
 from pytest_mcp_conformance.adapters._fastmcp import MODERN, cache_of, transport_of
 from pytest_mcp_conformance.adapters._fastmcp_config import together_of
-from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract import WAYS, Claims, Wrapper, adapter
 
 LIMIT = 30.0
 
 
 @adapter(
     "fastmcp",
-    version=version("fastmcp"),
     claims=Claims(  # the docstrings of `fastmcp.Client` and of its methods: the parameters that are named
         caches_listings=MODERN,  # cache
         own_timeout=LIMIT,  # timeout, init_timeout, call_tool(timeout)
@@ -33,21 +27,25 @@ LIMIT = 30.0
         transports=WAYS,
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """One client, entered once, in the era that it finds for itself; each verb is a method of its own."""
-    heard: list[str] = []
+    heard = []
     timeouts = {"timeout": LIMIT, "init_timeout": LIMIT}
-    client: Any = Client(transport_of(dial), log_handler=hears_log(heard), **timeouts, **cache_of(dial))
+    client = Client(transport_of(dial), log_handler=hears_log(heard), **timeouts, **cache_of(dial))
 
-    async def call_with(tool: Any, arguments: Any, meta: Any = None, on_progress: Any = None) -> Any:
-        how = {"meta": meta, "progress_handler": hears_progress(on_progress), "timeout": LIMIT}
-        return await client.call_tool(name_of(tool), arguments, **how)
+    async def call_within(tool, arguments, seconds, **how):
+        return await client.call_tool(name_of(tool), arguments, timeout=seconds, **how)
+
+    async def call_with(tool, arguments, meta=None, on_progress=None):
+        how = {"meta": meta, "progress_handler": hears_progress(on_progress)}
+        return await call_within(tool, arguments, LIMIT, **how)
 
     async with client:
         yield Wrapper(
             list_tools=client.list_tools,
             call_tool=call_with,
             call_with=call_with,
+            call_within=call_within,
             refresh=partial(client.list_tools, **({"cache_mode": "refresh"} if MODERN else {})),
             close=client.close,
             read_resource=client.read_resource,

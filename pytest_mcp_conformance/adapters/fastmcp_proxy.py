@@ -1,19 +1,15 @@
 """The proxy of fastmcp as `create_proxy` makes it: a session with the server behind for each request."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
 from importlib.metadata import version
-from typing import Any
 
 import fastmcp.server
 from fastmcp import FastMCP
 
 from pytest_mcp_conformance.adapters._fastmcp import MODERN, transport_of
 from pytest_mcp_conformance.adapters._fastmcp_proxy import META, user_of
-from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract import WAYS, Claims, adapter
 
-CREATE: Any = getattr(fastmcp.server, "create_proxy", None) or getattr(FastMCP, "as_proxy", None)  # before 3
+CREATE = getattr(fastmcp.server, "create_proxy", None) or getattr(FastMCP, "as_proxy", None)  # before 3
 
 
 @adapter(
@@ -32,7 +28,7 @@ CREATE: Any = getattr(fastmcp.server, "create_proxy", None) or getattr(FastMCP, 
         transports=WAYS,
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """Made of a transport; what is spoken behind is what its user speaks, unless it is told otherwise."""
     transport = transport_of(dial)
     told = {"mode": "auto"} if MODERN and dial.era != "handshake" else {}

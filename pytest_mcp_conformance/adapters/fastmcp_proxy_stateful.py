@@ -1,21 +1,17 @@
 """The proxy of fastmcp over a `StatefulProxyClient`: one session behind for each session in front."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any
 
 import fastmcp.server
 
 from pytest_mcp_conformance.adapters._fastmcp import transport_of
 from pytest_mcp_conformance.adapters._fastmcp_mounts import together_of
 from pytest_mcp_conformance.adapters._fastmcp_proxy import META, user_of
-from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract import WAYS, Claims, adapter
 
 PLACE = "providers.proxy" if hasattr(fastmcp.server, "create_proxy") else "proxy"  # since 3.0
-MODULE: Any = import_module(f"fastmcp.server.{PLACE}")
+MODULE = import_module(f"fastmcp.server.{PLACE}")
 
 
 @adapter(
@@ -31,13 +27,13 @@ MODULE: Any = import_module(f"fastmcp.server.{PLACE}")
         transports=WAYS,
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """Its close is `clear`, which disconnects the clients of all sessions in front."""
     transport = transport_of(dial)
     behind = MODULE.StatefulProxyClient(transport)
     proxy = MODULE.FastMCPProxy(client_factory=behind.new_stateful)
 
-    async def close() -> None:
+    async def close():
         await behind.clear()
         await transport.close()  # a StdioTransport keeps its child beyond each session, until this
 

@@ -1,18 +1,13 @@
 """google-adk's `McpToolset`, whose tools are called by the objects that it lists."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from importlib.metadata import version
-from typing import Any
 
 from google.adk.tools.mcp_tool import McpToolset, StdioConnectionParams, StreamableHTTPConnectionParams
 from mcp import StdioServerParameters
 
-from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 from pytest_mcp_conformance.contract._tool import tool_of
 
 LIMIT = 30.0
@@ -21,7 +16,6 @@ os.environ.setdefault("GOOGLE_API_USE_CLIENT_CERTIFICATE", "false")  # it asks a
 
 @adapter(
     "google-adk",
-    version=version("google-adk"),
     claims=Claims(  # the docstrings that are named
         own_timeout=LIMIT,  # StreamableHTTPConnectionParams: timeout, sse_read_timeout
         redials=True,  # MCPSessionManager.create_session
@@ -32,17 +26,17 @@ os.environ.setdefault("GOOGLE_API_USE_CLIENT_CERTIFICATE", "false")  # it asks a
         transports=("http", "stdio", "loopback"),
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """One toolset, which lists on each call: its cache is for the asking, and kept by real time."""
     toolset = McpToolset(connection_params=_parameters(dial))
-    known: dict[str, Any] = {}
+    known = {}
 
-    async def list_tools() -> Any:
+    async def list_tools():
         tools = await toolset.get_tools()
         known.update((tool.name, tool) for tool in tools)
         return [replace(tool_of(tool.raw_mcp_tool), handle=tool) for tool in tools]
 
-    async def call_tool(tool: Any, arguments: Any) -> Any:
+    async def call_tool(tool, arguments):
         if isinstance(tool, str):
             if not known:
                 await list_tools()
@@ -54,7 +48,7 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         yield Wrapper(list_tools=list_tools, call_tool=call_tool, refresh=list_tools, close=toolset.close)
 
 
-def _parameters(dial: Dial) -> Any:
+def _parameters(dial):
     if dial.transport == "stdio":
         return StdioConnectionParams(server_params=StdioServerParameters(**dial.settings()), timeout=LIMIT)
     return StreamableHTTPConnectionParams(**dial.settings(), timeout=LIMIT, sse_read_timeout=LIMIT)

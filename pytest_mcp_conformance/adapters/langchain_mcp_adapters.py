@@ -1,19 +1,13 @@
 """The `MultiServerMCPClient` of langchain-mcp-adapters by default: a session for each list and call."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from importlib.metadata import version
-from typing import Any
 
 from langchain_mcp_adapters.client import MultiServerMCPClient
 
 from pytest_mcp_conformance.adapters import _langchain as ours
-from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 
 STATELESS = hasattr(MultiServerMCPClient, "session")  # before 0.1 it is entered, and loads its tools once
-KEPT: Any = {} if STATELESS else {"caches_listings": True, "same_task_close": True, "one_shot": True}
 CLAIMS = Claims(  # the sections are those of https://docs.langchain.com/oss/python/langchain/mcp
     redials=STATELESS,  # "Quickstart": stateless by default, a fresh session for each tool invocation
     isolates_principals=True,  # "Tool interceptors": the credentials of the user of a run
@@ -26,27 +20,28 @@ CLAIMS = Claims(  # the sections are those of https://docs.langchain.com/oss/pyt
     transports=("http", "stdio", "loopback"),
     lazy_connect=STATELESS,
     dials_per_operation=STATELESS,
-    **KEPT,
+    caches_listings=not STATELESS,
+    same_task_close=not STATELESS,
+    one_shot=not STATELESS,
 )
 
 
 @adapter(
     "langchain-mcp-adapters",
-    version=version("langchain-mcp-adapters"),
     claims=CLAIMS,
     shared=ours.common_settings,
 )
-async def adapter_(dial: Dial, settings: dict[str, Any]) -> AsyncIterator[Wrapper]:
+async def adapter_(dial, settings):
     """A client of one server; its tools are called as LangChain tools."""
-    logged: list[str] = []
+    logged = []
 
-    async def hears(params: Any, context: Any) -> None:
+    async def hears(params, context):
         logged.append(str(params.data))
 
     connection, how = ours.connection_to(dial, settings), ours.handlers(hears)
-    client: Any = MultiServerMCPClient({"server": connection}, **how)
+    client = MultiServerMCPClient({"server": connection}, **how)
 
-    async def set_principal(renewed: Dial) -> None:
+    async def set_principal(renewed):
         client.connections["server"]["headers"] = renewed.headers
 
     async with AsyncExitStack() as entered:

@@ -1,19 +1,15 @@
 """LangChain tools of langchain-mcp-adapters over one session that its user opened, as its README shows."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
-from typing import Any
 
 from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.tools import load_mcp_tools
 from mcp import ClientSession
 
 from pytest_mcp_conformance.adapters import _langchain as ours
-from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract import WAYS, Claims, Wrapper, adapter
 
 CLAIMS = Claims(  # the sections are those of https://docs.langchain.com/oss/python/langchain/mcp
     isolates_principals=True,  # "Stateful sessions": each user opens one
@@ -35,14 +31,14 @@ CLAIMS = Claims(  # the sections are those of https://docs.langchain.com/oss/pyt
     claims=CLAIMS,
     shared=ours.common_settings,
 )
-async def adapter_(dial: Dial, settings: dict[str, Any]) -> AsyncIterator[Wrapper]:
+async def adapter_(dial, settings):
     """A session of the client; over memory, which it does not take, one that the user made."""
-    logged: list[str] = []
+    logged = []
 
-    async def hears(params: Any, context: Any = None) -> None:
+    async def hears(params, context=None):
         logged.append(str(params.data))
 
-    how: Any = ours.handlers(hears)
+    how = ours.handlers(hears)
     async with AsyncExitStack() as stack:
         if dial.transport == "memory":
             read, write = await stack.enter_async_context(dial.streams())

@@ -1,14 +1,9 @@
 """litellm's `MCPClient`, with which its proxy calls other servers."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import AsyncIterator
-from importlib.metadata import version
-from typing import Any
 
 from pytest_mcp_conformance.adapters._calls import hears_log, name_of
-from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # its import asks another host else
 
@@ -20,7 +15,6 @@ LIMIT = 30.0
 
 @adapter(
     "litellm",
-    version=version("litellm"),
     claims=Claims(  # the docstrings of `MCPClient`
         own_timeout=LIMIT,  # timeout
         callbacks=True,  # logging_callback
@@ -33,9 +27,9 @@ LIMIT = 30.0
         dials_per_operation=True,  # run_with_session
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """One client, with a session for each verb: there is nothing to close."""
-    heard: list[str] = []
+    heard = []
     client = MCPClient(
         timeout=LIMIT,
         logging_callback=hears_log(heard),
@@ -43,14 +37,13 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         **_where(dial),
     )
 
-    async def call_tool(tool: Any, arguments: Any) -> Any:
+    async def call_tool(tool, arguments):
         return await client.call_tool(CallToolRequestParams(name=name_of(tool), arguments=arguments))
 
     yield Wrapper(list_tools=client.list_tools, call_tool=call_tool, received=lambda: heard)
 
 
-def _where(dial: Dial) -> dict[str, Any]:
+def _where(dial):
     if dial.transport == "stdio":
-        command, *arguments = dial.command
-        return {"transport_type": "stdio", "stdio_config": {"command": command, "args": arguments}}
+        return {"transport_type": "stdio", "stdio_config": dial.settings()}
     return {"server_url": dial.url, "extra_headers": dial.headers}

@@ -1,21 +1,14 @@
 """LlamaIndex's `McpToolSpec` over its `BasicMCPClient`, which dials for each operation."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
-from importlib.metadata import version
-from typing import Any
-
 from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
 
-from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
+from pytest_mcp_conformance.contract import Claims, Tool, Wrapper, adapter
 
 LIMIT = 30
 
 
 @adapter(
     "llama-index-tools-mcp",
-    version=version("llama-index-tools-mcp"),
     claims=Claims(  # by the docstrings of llama_index.tools.mcp.client.BasicMCPClient
         isolates_principals=True,  # headers: "to pass by sse client or streamable http client"
         own_timeout=float(LIMIT),  # timeout: "for HTTP operations in seconds", and of each session
@@ -26,7 +19,7 @@ LIMIT = 30
         transports=("http", "stdio", "loopback"),
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """The tools as an agent gets them, and each called as `FunctionTool`."""
     if dial.transport == "stdio":
         command, *arguments = dial.command
@@ -35,10 +28,10 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         client = BasicMCPClient(dial.url, headers=dial.headers, timeout=LIMIT)
     spec = McpToolSpec(client=client)
 
-    async def list_tools() -> Any:
+    async def list_tools():
         return [_shown(tool) for tool in await spec.to_tool_list_async()]
 
-    async def call_tool(tool: Any, sent: Any) -> Any:
+    async def call_tool(tool, sent):
         if isinstance(tool, str):
             return await client.call_tool(tool, sent)
         return (await tool.acall(**sent)).raw_output
@@ -46,6 +39,6 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     yield Wrapper(list_tools=list_tools, call_tool=call_tool, read_resource=client.read_resource)
 
 
-def _shown(tool: Any) -> Tool:
+def _shown(tool):
     about = tool.metadata
     return Tool(about.name, about.description, about.get_parameters_dict(), handle=tool)

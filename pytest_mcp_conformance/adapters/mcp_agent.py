@@ -1,20 +1,13 @@
 """The `MCPAggregator` of mcp-agent over one server, in an `MCPApp`; it prefixes tools by that server."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
-from importlib.metadata import version
-from typing import Any
-
 from pytest_mcp_conformance.adapters._mcp_agent import LIMIT, aggregating, together
-from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
+from pytest_mcp_conformance.contract import Claims, Tool, Wrapper, adapter
 
 PREFIX = "server_"
 
 
 @adapter(
     "mcp-agent",
-    version=version("mcp-agent"),
     claims=Claims(
         caches_listings=True,  # MCPAggregator.initialized: "with tools and resources from all servers"
         own_timeout=LIMIT,  # MCPServerSettings.read_timeout_seconds, which is that of the session too
@@ -23,14 +16,14 @@ PREFIX = "server_"
         transports=("http", "stdio", "loopback"),
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """An aggregator of one server."""
     async with aggregating({"server": dial}) as aggregator:
 
-        async def list_tools() -> list[Tool]:
+        async def list_tools():
             return [_tool(each) for each in (await aggregator.list_tools()).tools]
 
-        async def call_tool(name: str, arguments: dict[str, Any]) -> Any:
+        async def call_tool(name, arguments):
             return await aggregator.call_tool(PREFIX + name.removeprefix(PREFIX), arguments)
 
         yield Wrapper(
@@ -42,5 +35,5 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         )
 
 
-def _tool(t: Any) -> Tool:
+def _tool(t):
     return Tool(t.name.removeprefix(PREFIX), t.description, t.inputSchema, t.outputSchema, handle=t.name)

@@ -1,16 +1,10 @@
 """Haystack's `MCPToolset`, of plain functions: behind them a thread with a loop that all toolsets share."""
 
-from __future__ import annotations
-
-import asyncio
 import json
-from collections.abc import AsyncIterator
-from importlib.metadata import version
-from typing import Any
 
 from haystack_integrations.tools.mcp import MCPToolset, StdioServerInfo, StreamableHttpServerInfo
 
-from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
+from pytest_mcp_conformance.contract import Claims, Tool, Wrapper, adapter
 
 LIMIT = 30.0
 TO_CONNECT = 4.0  # a dial that fails sits this out, in real time: less than the silence that a play bears
@@ -18,7 +12,6 @@ TO_CONNECT = 4.0  # a dial that fails sits this out, in real time: less than the
 
 @adapter(
     "mcp-haystack",
-    version=version("mcp-haystack"),
     claims=Claims(  # by the docstrings of haystack_integrations.tools.mcp.MCPToolset
         caches_listings=True,  # warm_up: "unless already connected"
         isolates_principals=True,  # headers of StreamableHttpServerInfo: "Custom HTTP headers"
@@ -28,25 +21,21 @@ TO_CONNECT = 4.0  # a dial that fails sits this out, in real time: less than the
         transports=("http", "stdio", "loopback"),
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+def adapter_(dial):
     """A toolset that is warmed up when its tools are first asked for, as a pipeline does."""
-    if dial.transport == "stdio":
-        command, *arguments = dial.command
-        server: Any = StdioServerInfo(command=command, args=arguments)
-    else:
-        server = StreamableHttpServerInfo(url=dial.url, headers=dict(dial.headers))
-    toolset = MCPToolset(server, connection_timeout=TO_CONNECT, invocation_timeout=LIMIT)
+    kind = StdioServerInfo if dial.transport == "stdio" else StreamableHttpServerInfo
+    toolset = MCPToolset(kind(**dial.settings()), connection_timeout=TO_CONNECT, invocation_timeout=LIMIT)
 
-    def warmed_up() -> list[Any]:
+    def warmed_up():
         toolset.warm_up()
         return list(toolset)
 
-    def list_tools() -> Any:
+    def list_tools():
         return [Tool(each.name, each.description, each.parameters, handle=each) for each in warmed_up()]
 
-    def call_tool(tool: Any, sent: Any) -> Any:
+    def call_tool(tool, sent):
         found = {each.name: each for each in warmed_up()}[tool] if isinstance(tool, str) else tool
         return json.loads(found.invoke(**sent))
 
     yield Wrapper(list_tools=list_tools, call_tool=call_tool, close=toolset.close)
-    await asyncio.to_thread(toolset.close)
+    toolset.close()

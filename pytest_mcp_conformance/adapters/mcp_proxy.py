@@ -1,20 +1,15 @@
 """mcp-proxy: a server in front of an SDK session, and the SDK session of a user who comes in there."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
-from importlib.metadata import version
-from typing import Any
-
 import mcp.shared.memory
 from mcp import ClientSession
 from mcp_proxy.mcp_server import create_single_instance_routes
 from mcp_proxy.proxy_server import create_proxy_server
 from starlette.applications import Starlette
 
+from pytest_mcp_conformance.adapters._calls import hears_progress, name_of
 from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.adapters.mcp_session import page_params
-from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract import WAYS, Claims, Wrapper, adapter
 
 CLAIMS = Claims(
     proxies=True,
@@ -29,25 +24,22 @@ CLAIMS = Claims(
 )
 
 
-@adapter("mcp-proxy", version=version("mcp-proxy"), claims=CLAIMS)
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+@adapter("mcp-proxy", claims=CLAIMS)
+async def adapter_(dial):
     """The parts that `run_mcp_server` puts together, over the way in of this run."""
-    memory: Any = mcp.shared.memory
+    memory = mcp.shared.memory
     async with streams_of(dial) as (read, write), ClientSession(read, write) as behind:
         proxy = await create_proxy_server(behind)
         routes, manager = create_single_instance_routes(proxy, stateless_instance=False)
         async with memory.create_connected_server_and_client_session(proxy) as user:
 
-            async def list_page(cursor: str | None) -> Any:
+            async def list_page(cursor):
                 page = await user.list_tools(params=page_params(cursor))
                 return page.tools, page.nextCursor
 
-            async def call_tool(tool: Any, arguments: Any, meta: Any = None, heard: Any = None) -> Any:
-                async def hears(progress: float, total: float | None, message: str | None) -> None:
-                    heard(progress)
-
-                name = tool if isinstance(tool, str) else tool.name
-                return await user.call_tool(name, arguments, progress_callback=heard and hears, meta=meta)
+            async def call_tool(tool, arguments, meta=None, on_progress=None):
+                how = {"progress_callback": hears_progress(on_progress), "meta": meta}
+                return await user.call_tool(name_of(tool), arguments, **how)
 
             yield Wrapper(
                 list_tools=user.list_tools,

@@ -1,13 +1,8 @@
 """The `MCPClient` of mcp-use, with one session for one server."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import AsyncIterator
-from importlib.metadata import version
-from typing import Any
 
-from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 
 os.environ.setdefault("MCP_USE_ANONYMIZED_TELEMETRY", "false")  # it would go to other hosts
 CLAIMS = Claims(
@@ -19,28 +14,28 @@ CLAIMS = Claims(
 )
 
 
-@adapter("mcp-use", version=version("mcp-use"), claims=CLAIMS)
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+@adapter("mcp-use", claims=CLAIMS)
+async def adapter_(dial):
     """A client with a configuration of one server; each verb is a method of its session."""
     from mcp_use import MCPClient
 
-    logged: list[str] = []
+    logged = []
 
-    async def hears(params: Any) -> None:
+    async def hears(params):
         logged.append(str(params.data))
 
     client = MCPClient({"mcpServers": {"server": dial.settings()}}, logging_callback=hears)
 
-    async def list_tools() -> Any:
+    async def list_tools():
         return await client.get_session("server").list_tools()
 
-    async def call_tool(tool: Any, arguments: dict[str, Any]) -> Any:
+    async def call_tool(tool, arguments):
         return await client.get_session("server").call_tool(getattr(tool, "name", tool), arguments)
 
-    async def found() -> Any:
+    async def found():
         return (await client.search_tools())["results"]
 
-    async def connect() -> None:
+    async def connect():
         await client.create_session("server")
 
     try:

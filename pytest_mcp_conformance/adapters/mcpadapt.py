@@ -1,16 +1,11 @@
 """`MCPAdapt` of mcpadapt as an async context manager, the way that its docstring recommends."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
-from importlib.metadata import version
 from inspect import isawaitable, signature
-from typing import Any
 
 from mcp import StdioServerParameters
 from mcpadapt.core import MCPAdapt, ToolAdapter
 
-from pytest_mcp_conformance.contract import Claims, Dial, Tool, Wrapper, adapter
+from pytest_mcp_conformance.contract import Claims, Tool, Wrapper, adapter
 
 HAS_LIMIT = "client_session_timeout_seconds" in signature(MCPAdapt).parameters
 CLAIMS = Claims(
@@ -28,32 +23,32 @@ CLAIMS = Claims(
 class Tools(ToolAdapter):
     """Adapts tools to the kit as it would to an agent framework."""
 
-    def adapt(self, func: Any, mcp_tool: Any) -> Tool:
+    def adapt(self, func, mcp_tool):
         """One tool, with the function that calls it."""
         return Tool(mcp_tool.name, mcp_tool.description, mcp_tool.inputSchema, mcp_tool.outputSchema, func)
 
     async_adapt = adapt
 
 
-@adapter("mcpadapt", version=version("mcpadapt"), claims=CLAIMS)
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+@adapter("mcpadapt", claims=CLAIMS)
+async def adapter_(dial):
     """The tools are those of `atools`; a name is called on the session."""
     if dial.transport == "stdio":
-        way: Any = StdioServerParameters(**dial.settings())
+        way = StdioServerParameters(**dial.settings())
     else:
         way = dial.settings(transport="streamable-http")
     client = MCPAdapt(way, Tools())
 
-    async def call_tool(tool: Any, arguments: dict[str, Any]) -> Any:
+    async def call_tool(tool, arguments):
         if isinstance(tool, str):
             return await client.sessions[0].call_tool(tool, arguments)
         return await tool(arguments)
 
-    async def list_tools() -> Any:
+    async def list_tools():
         listed = client.atools()
         return await listed if isawaitable(listed) else listed  # a plain function before 0.1.7
 
-    async def bind(name: str) -> Any:
+    async def bind(name):
         return next(tool.handle for tool in await list_tools() if tool.name == name)
 
     async with client:

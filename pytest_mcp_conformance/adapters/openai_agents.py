@@ -1,20 +1,13 @@
 """The MCP servers of openai-agents, with their cache of the list of tools."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
-from importlib.metadata import version
-from typing import Any
-
 from pytest_mcp_conformance.adapters import sdk_major
 from pytest_mcp_conformance.adapters._calls import name_of
 from pytest_mcp_conformance.adapters._openai_agents import LIMIT, server_of, together
-from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 
 
 @adapter(
     "openai-agents",
-    version=version("openai-agents"),
     claims=Claims(  # the docstrings of `MCPServerStreamableHttp`: the parameters that are named
         caches_listings=True,  # cache_tools_list; a notice of change is not promised to be heard
         own_timeout=LIMIT,  # client_session_timeout_seconds
@@ -26,11 +19,11 @@ from pytest_mcp_conformance.contract import Claims, Dial, Wrapper, adapter
         transports=("http", "stdio", "loopback"),
     ),
 )
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """One server object, connected once; each verb is a method of its own."""
     server = server_of(dial, cache_tools_list=True)
 
-    async def call_tool(tool: Any, arguments: Any, *meta_and_progress: Any) -> Any:
+    async def call_tool(tool, arguments, *meta_and_progress):
         return await server.call_tool(name_of(tool), arguments, *meta_and_progress[:1])
 
     async with server:

@@ -1,16 +1,12 @@
 """pydantic-ai's `MCPToolset`, which stands on fastmcp, with its cache of tools; before 2.0 its servers."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from importlib.metadata import version
-from typing import Any
 
 from pytest_mcp_conformance.adapters import _pydantic_ai as ours
 from pytest_mcp_conformance.adapters import sdk_major
 from pytest_mcp_conformance.adapters._calls import hears_log, name_of
-from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Wrapper, adapter
+from pytest_mcp_conformance.contract import WAYS, Claims, Wrapper, adapter
 
 CLAIMS = Claims(  # the docstrings of `MCPToolset` or `MCPServer`: the parameters that are named
     caches_listings=ours.CACHES,  # cache_tools
@@ -29,12 +25,12 @@ BEFORE = Claims(eras=("handshake",), transports=("stdio",), same_task_close=True
 
 
 @adapter("pydantic-ai", version=version("pydantic-ai-slim"), claims=CLAIMS if ours.OVER_HTTP else BEFORE)
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+async def adapter_(dial):
     """One toolset, entered once; to close it is to leave it."""
-    heard: list[str] = []
+    heard = []
     toolset = ours.toolset_of(dial, log_handler=hears_log(heard))
 
-    async def call_with(tool: Any, arguments: Any, meta: Any = None, on_progress: Any = None) -> Any:
+    async def call_with(tool, arguments, meta=None, on_progress=None):
         if not ours.OVER_HTTP:
             return await toolset.call_tool(name_of(tool), arguments)
         return await toolset.direct_call_tool(name_of(tool), arguments, metadata=meta)

@@ -1,17 +1,11 @@
 """Semantic Kernel's MCP plugins: each tool is a function on the plugin, where a kernel finds it."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator
-from importlib.metadata import version
-from typing import Any
-
 from semantic_kernel import Kernel
 from semantic_kernel.connectors import mcp
 from semantic_kernel.connectors.ai import function_calling_utils as shown
 from semantic_kernel.functions import KernelArguments, KernelPlugin
 
-from pytest_mcp_conformance.contract import WAYS, Claims, Dial, Tool, Wrapper, adapter
+from pytest_mcp_conformance.contract import WAYS, Claims, Tool, Wrapper, adapter
 
 CLAIMS = Claims(
     caches_listings=True,  # MCPPluginBase.load_tools sets the tools on the plugin, once, when it connects
@@ -24,19 +18,19 @@ CLAIMS = Claims(
 )
 
 
-@adapter("semantic-kernel", version=version("semantic-kernel"), claims=CLAIMS)
-async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
+@adapter("semantic-kernel", claims=CLAIMS)
+async def adapter_(dial):
     """A plugin, and the functions that a kernel to which it is added finds there."""
 
-    async def list_tools() -> list[Tool]:
+    async def list_tools():
         return [_tool(found) for found in KernelPlugin.from_object(plugin.name, plugin)]
 
-    async def call_tool(tool: Any, arguments: dict[str, Any]) -> str:
+    async def call_tool(tool, arguments):
         if isinstance(tool, str):
             return "\n".join(map(str, await plugin.call_tool(tool, **arguments)))
         return "\n".join(map(str, (await tool.invoke(Kernel(), KernelArguments(**arguments))).value))
 
-    async def bind(name: str) -> Any:
+    async def bind(name):
         return KernelPlugin.from_object(plugin.name, plugin)[name]
 
     async with _plugin(dial) as plugin:
@@ -44,7 +38,7 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
         yield Wrapper(list_tools=list_tools, call_tool=call_tool, bind=bind, **verbs)
 
 
-def _plugin(dial: Dial) -> Any:
+def _plugin(dial):
     if dial.transport == "stdio":
         command, *arguments = dial.command
         return mcp.MCPStdioPlugin("server", command, args=arguments, request_timeout=30)
@@ -54,6 +48,6 @@ def _plugin(dial: Dial) -> Any:
     return mcp.MCPStreamableHttpPlugin("server", dial.url, headers=dial.headers, request_timeout=30)
 
 
-def _tool(found: Any) -> Tool:
+def _tool(found):
     function = shown.kernel_function_metadata_to_function_call_format(found.metadata)["function"]
     return Tool(found.name, function["description"], function["parameters"], handle=found)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as version_of
 from typing import Any
 
 from ._claims import Claims
@@ -15,11 +17,12 @@ __all__ = ["Adapter", "adapter"]
 
 @dataclass(frozen=True)
 class Adapter:
-    """A named async generator function with its claims.
+    """A named generator function with its claims.
 
     Attributes:
         name: How command line, node ids and reports call the wrapper.
-        play: `async def (dial)` or `(dial, shared)`: set up, one `yield Wrapper(...)`, tear down.
+        play: `async def (dial)` or `(dial, shared)`: set up, one `yield Wrapper(...)`, tear down. A plain
+            generator function is run in a thread, so that it may block.
         version: The wrapper's own version.
         claims: What it promises.
         shared: Makes an async context manager for what several holders share; entered once a scenario.
@@ -38,9 +41,9 @@ class Adapter:
             raise AdapterError(f"{where}: a name is a word without blanks, brackets, slashes and colons")
         if not isinstance(self.claims, Claims):
             raise AdapterError(f"{where}: claims={self.claims!r} is not a Claims(...)")
-        if not inspect.isasyncgenfunction(self.play):
+        if not (inspect.isasyncgenfunction(self.play) or self.blocks):
             raise AdapterError(
-                f"{where} at {place_of(self.play)}: not an async generator; "
+                f"{where} at {place_of(self.play)}: no generator; "
                 "write 'async def' with one 'yield Wrapper(...)' between set-up and tear-down"
             )
         wanted = 2 if self.shared is not None else 1
@@ -48,6 +51,11 @@ class Adapter:
         if taken != wanted:
             given = "(dial, shared)" if wanted == 2 else "(dial)"
             raise AdapterError(f"{where} at {place_of(self.play)}: takes {taken} arguments, is given {given}")
+
+    @property
+    def blocks(self) -> bool:
+        """Whether set-up and tear-down are plain functions, which nobody can cancel."""
+        return inspect.isgeneratorfunction(self.play)
 
 
 def adapter(
@@ -61,22 +69,30 @@ def adapter(
 
     Args:
         name: How command line, node ids and reports call the wrapper.
-        version: The wrapper's own version, for the report.
+        version: The wrapper's own version, for the report; by default that of the installed package `name`,
+            where there is one.
         claims: What the wrapper promises; silence unlocks nothing.
         shared: Makes an async context manager for the state that several holders share. Entered once a
             scenario; the adapter then takes `(dial, shared)`.
 
     Raises:
-        AdapterError: What is decorated is not an async generator function of the right arguments.
+        AdapterError: What is decorated is no generator function of the right arguments.
     """
     if callable(name):
         raise AdapterError(f'@adapter at {place_of(name)}: has no name; write @adapter("a-name")')
 
     def declare(play: Callable[..., Any]) -> Adapter:
         __tracebackhide__ = True
-        return Adapter(name, play, version, claims or Claims(), shared)
+        return Adapter(name, play, version or _installed(name), claims or Claims(), shared)
 
     return declare
+
+
+def _installed(name: str) -> str:
+    try:
+        return version_of(name)
+    except (PackageNotFoundError, ValueError):
+        return ""
 
 
 def place_of(thing: Any) -> str:

@@ -26,6 +26,8 @@ class Wrapper:
             each step of its progress.
         call_with_headers: `(tool_or_name, arguments, headers) -> anything`, a call that is to carry these
             HTTP headers beside those of its connection, or in their place.
+        call_within: `(tool_or_name, arguments, seconds) -> anything`, a call with a limit of its own at which
+            it raises.
         refresh: `() -> None`, list again now, whatever the cache says.
         invalidate: `() -> None`, the application says that tools changed.
         permissions_changed: `() -> None`, the application says that this principal's rights changed.
@@ -79,6 +81,7 @@ class Wrapper:
     call_tool: Verb
     call_with: Verb | None = None
     call_with_headers: Verb | None = None
+    call_within: Verb | None = None
     refresh: Verb | None = None
     invalidate: Verb | None = None
     permissions_changed: Verb | None = None

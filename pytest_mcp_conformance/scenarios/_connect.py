@@ -156,8 +156,8 @@ class Connect:
             renewal: How many times the credential was replaced by a new one.
         """
         dial = ScriptedDial(server, principal, self._clock, self.double, self.ways, told_era, renewal)
-        if principal is not None and self.transport in HTTP:
-            self.ways.url_of(server, principal, dial.own_headers)
+        if self.adapter.blocks or (principal is not None and self.transport in HTTP):
+            dial.open()
         return dial
 
     def hand_out(self, configuration: Configuration | None) -> None:

@@ -146,6 +146,11 @@ class Holder(Owner):
         given = (self.handle(name), {"nonce": nonce}, dict(headers))
         return Pending(self._call(name, "call_with_headers", *given), "call_with_headers")
 
+    def start_call_within(self, name: str, nonce: str, seconds: float) -> Pending[Outcome]:
+        """Start a call of the tool `name` that is to end after so many seconds, whatever comes."""
+        given = (self.handle(name), {"nonce": nonce}, seconds)
+        return Pending(self._call(name, "call_within", *given), "call_within")
+
     async def call(
         self, name: str, nonce: str | None = "", handle: Any = ABSENT, **arguments: Any
     ) -> Outcome:

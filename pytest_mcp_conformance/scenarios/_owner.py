@@ -10,6 +10,7 @@ from pytest_mcp_conformance.clock import describe_tasks
 from pytest_mcp_conformance.contract import Adapter, AdapterError, ConformanceError, Wrapper
 from pytest_mcp_conformance.contract._adapter import place_of
 from pytest_mcp_conformance.contract._outcome import describe
+from pytest_mcp_conformance.scenarios._blocking import InThreads
 from pytest_mcp_conformance.server import DEADLINE
 
 __all__ = ["NeverOpened", "Opener", "Owner"]
@@ -140,6 +141,8 @@ class Owner:
         """Enter the adapter, wait, and leave it: in this one task, as an SDK session asks for."""
         where = f"adapter {self.adapter.name!r} at {place_of(self.adapter.play)}"
         generator = self.adapter.play(*self._arguments)
+        if self.adapter.blocks:
+            generator = InThreads(generator)
         try:
             entering = generator.__anext__()
             wrapper = await (entering if self._opener is None else self._opener.enter(entering))

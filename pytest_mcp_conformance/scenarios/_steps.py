@@ -18,6 +18,7 @@ from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import Gate, Held, NotReached, ScriptedServer
 
 __all__ = [
+    "BLOCKS",
     "ONE_BY_ONE",
     "SAYS_CLOSED",
     "FirstListing",
@@ -39,6 +40,9 @@ MOST_PAGES = 100
 
 SOON = 10.0
 """Seconds in which calls that are made at once have arrived at the server."""
+
+BLOCKS = "a plain function, which nobody can cancel"
+"""Why what is given up by its user is left out."""
 
 ONE_BY_ONE = "sends one request at a time"
 """Why calls that are out together, or beside a listing, are left out."""
@@ -143,16 +147,18 @@ async def says_changed(
 
 
 def cannot_give_up(wrapper: Holder, by: str) -> str:
-    """Why a call cannot be given up by its `caller`, or by the wrapper's own limit (`timeout`); or empty."""
+    """Why a call cannot be given up by its `caller`, the wrapper's limit (`timeout`) or its own (`limit`)."""
+    if by == "limit" and not wrapper.has("call_within"):
+        return "call_within"
     if by == "timeout" and not (wrapper.claims.makes("own_timeout") and wrapper.claims.makes("clock")):
         return "own_timeout, clock"
     if by == "caller" and not wrapper.is_async("call_tool"):
-        return "a plain function, which nobody can cancel"
+        return BLOCKS
     return ""
 
 
 async def give_up(wrapper: Holder, call: Pending[Any], by: str) -> None:
-    """Give up a call that is out: as its `caller`, or by waiting for the wrapper's own limit (`timeout`)."""
+    """Give up a call that is out: as its `caller`, or by waiting for a limit (`timeout`, `limit`)."""
     await (call.cancel() if by == "caller" else call.ended(wrapper.patience))
 
 

@@ -16,10 +16,13 @@ from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import NOT_HTTP, scenario
-from pytest_mcp_conformance.scenarios._steps import arrives_or_ends, cannot_give_up, give_up
+from pytest_mcp_conformance.scenarios._steps import BLOCKS, arrives_or_ends, cannot_give_up, give_up
 from pytest_mcp_conformance.server import V1, ScriptedServer
 from pytest_mcp_conformance.server.connection import Connection
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD, stamped
+
+LIMIT = 2.0
+"""Seconds after which one call is to end: long enough to be sent on a busy machine."""
 
 
 @scenario(REQUEST_IDS_DO_NOT_CLASH)
@@ -84,10 +87,13 @@ def _clashes(server: ScriptedServer) -> list[str]:
 
 
 @scenario(
-    LATE_ANSWER_HARMS_NOTHING, variants=("caller", "timeout"), ways=NOT_HTTP
+    LATE_ANSWER_HARMS_NOTHING, variants=("caller", "timeout", "limit"), ways=NOT_HTTP
 )  # there its stream has ended
 async def answer_to_a_call_given_up(server: ScriptedServer, connect: Connect, by: str) -> None:
-    """A call is given up and another one is out, when the answer to the first arrives after all."""
+    """A call is given up and another one is out, when the answer to the first arrives after all.
+
+    It is given up by its caller, by the wrapper's limit for all calls, or by a limit of its own.
+    """
     server.has_tools(*V1)
 
     async with connect(server) as wrapper:
@@ -96,9 +102,16 @@ async def answer_to_a_call_given_up(server: ScriptedServer, connect: Connect, by
             return
         await wrapper.list_tools()
         with server.holding("tools/call") as gate:
-            first = wrapper.start_call("old", "n1")
+            first = (
+                wrapper.start_call_within("old", "n1", LIMIT)
+                if by == "limit"
+                else wrapper.start_call("old", "n1")
+            )
             late = await gate.arrived()
             await give_up(wrapper, first, by)
+            if not first.done:
+                leave_out(LATE_ANSWER_HARMS_NOTHING, "a limit that ends no call")
+                return
             await server.settle()
             if not late.connection.open:
                 leave_out(LATE_ANSWER_HARMS_NOTHING, "leaves the connection of a call that it gave up")
@@ -167,6 +180,8 @@ async def _gives_up_to_connect(server: ScriptedServer, connect: Connect, by: str
     """Play the part with the handshake; gives why nothing can be judged, or empty."""
     if by == "timeout" and not (connect.claims.makes("own_timeout") and connect.claims.makes("clock")):
         return "own_timeout, clock"
+    if by == "caller" and connect.adapter.blocks:
+        return BLOCKS
     with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
         opening = connect.start(server)
         if await arrives_or_ends(gate, opening):
@@ -178,7 +193,7 @@ async def _gives_up_to_connect(server: ScriptedServer, connect: Connect, by: str
             verb = wrapper.start_listing()
             await gate.arrived()
             if by == "caller" and not wrapper.is_async("list_tools"):
-                return "a plain function, which nobody can cancel"
+                return BLOCKS
             await (verb.cancel() if by == "caller" else verb.ended(wrapper.patience))
         await server.settle()
     await server.settle()

@@ -19,7 +19,7 @@ from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
-from pytest_mcp_conformance.scenarios._steps import SAYS_CLOSED, arrives_or_ends, elapsed
+from pytest_mcp_conformance.scenarios._steps import BLOCKS, SAYS_CLOSED, arrives_or_ends, elapsed
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import FAULTS, V1, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
@@ -100,13 +100,16 @@ async def dial_given_up(server: ScriptedServer, connect: Connect, of: str) -> No
     if of == "redial" and not connect.tells_of_a_loss:
         leave_out(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, "over HTTP the next answer tells of a loss")
         return
+    if of == "connect" and connect.adapter.blocks:
+        leave_out(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, BLOCKS)
+        return
     for _ in range(3):
         if of == "connect":
             await _gives_up_connects(server, connect)
             continue
         async with connect(server) as wrapper:
             if not (wrapper.is_async("list_tools") and wrapper.is_async("call_tool")):
-                leave_out(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, "a plain function, which nobody can cancel")
+                leave_out(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, BLOCKS)
                 return
             if of == "redial":
                 await wrapper.list_tools()

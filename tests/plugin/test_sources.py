@@ -237,7 +237,7 @@ def test_an_adapter_that_is_no_generator_is_an_error_where_it_is_declared(run, p
     pytester.makeconftest(declared().replace("yield", "return") + hook("acme"))
     result = run(alone=True)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "not an async generator" in result.stderr.str()
+    assert "no generator" in result.stderr.str()
 
 
 def test_such_an_adapter_in_a_nested_conftest_is_an_error_as_well(run, pytester):
@@ -247,5 +247,5 @@ def test_such_an_adapter_in_a_nested_conftest_is_an_error_as_well(run, pytester)
     )
     result = run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert result.stdout.str().count("not an async generator") == 1
+    assert result.stdout.str().count("no generator") == 1
     assert "Traceback" not in result.stdout.str()

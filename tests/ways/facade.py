@@ -167,13 +167,31 @@ def facade(client_type):
         client = client_type(lambda: streams_of(told))
         try:
             await asyncio.to_thread(client.connect)
-            yield Wrapper(
-                list_tools=client.list_tools,
-                call_tool=client.call_tool,
-                list_page=client.list_page,
-                close=client.close,
-            )
+            yield verbs(client)
         finally:
             await asyncio.to_thread(client.close)
 
     return play
+
+
+def blocking_facade(client_type):
+    """An adapter that is a plain generator, for the same."""
+
+    @adapter(client_type.__name__, claims=CLAIMS)
+    def play(dial):
+        client = client_type(lambda: streams_of(dial))
+        client.connect()
+        yield verbs(client)
+        client.close()
+
+    return play
+
+
+def verbs(client):
+    """What a client does."""
+    return Wrapper(
+        list_tools=client.list_tools,
+        call_tool=client.call_tool,
+        list_page=client.list_page,
+        close=client.close,
+    )

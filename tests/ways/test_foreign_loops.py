@@ -6,13 +6,14 @@ Its own timers run on a real clock. Whatever it does is waited for, on the ledge
 from __future__ import annotations
 
 import os
+from functools import cache
 
 import pytest
 
 from pytest_mcp_conformance.contract import Verdict
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
-from tests.ways.facade import NeverRenews, SyncClient, facade
+from tests.ways.facade import NeverRenews, SyncClient, blocking_facade, facade
 
 TIMES = 5
 
@@ -43,7 +44,7 @@ every_way = pytest.mark.parametrize(
 """The others are played by `tox -e ways`."""
 
 
-def verdicts(client_type, name, way):
+def verdicts(client_type, name, way, facade=facade):
     """What is said of each rule, over the variants and each time: sets of verdicts, by variant and rule."""
     [scenario] = [each for each in CATALOGUE if each.name == name]
     said = {}
@@ -73,3 +74,34 @@ def test_a_right_one_keeps_its_promises_each_time(name, way):
 def test_one_that_serves_its_old_list_is_caught_each_time(name, way):
     said = verdicts(NeverRenews, name, way)
     assert {frozenset(each) for each in said.values()} == {frozenset({Verdict.BROKEN})}
+
+
+@every_way
+@pytest.mark.parametrize("name", KEPT)
+def test_an_adapter_that_blocks_is_judged_as_one_that_does_not(name, way):
+    said = verdicts(SyncClient, name, way, blocking_facade)
+    given_up = {key for key in said if name in ("cancellations", "dial_given_up") and key[0] == "connect"}
+    assert {verdict for key in given_up for verdict in said.pop(key)} <= {Verdict.NOT_CLAIMED}
+    assert {key: said[key] for key in said if said[key] != verdicts_of_the_other(name, way).get(key)} == {}
+
+
+@cache
+def verdicts_of_the_other(name, way):
+    return verdicts(SyncClient, name, way)
+
+
+def test_the_client_of_an_adapter_that_blocks_is_told_as_broken_as_well():
+    said = verdicts(NeverRenews, "overtaken_listing", "http", blocking_facade)
+    assert {Verdict.BROKEN} in said.values()
+
+
+def test_what_a_tear_down_that_blocks_raises_is_trouble():
+    class Raises(SyncClient):
+        def close(self):
+            super().close()
+            raise OSError("no such file")
+
+    [scenario] = [each for each in CATALOGUE if each.name == "overtaken_listing"]
+    variant = scenario.variants[0]
+    played = play(scenario, blocking_facade(Raises), era="handshake", way="http", variant=variant)
+    assert played.trouble == ("tear-down raised OSError: no such file",)

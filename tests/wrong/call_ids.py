@@ -79,6 +79,42 @@ class LateAnswerIsFatal(ByWire):
 
 
 @breaks(LATE_ANSWER_HARMS_NOTHING)
+class LateAnswerAfterALimitIsFatal(ByWire):
+    """An answer to a call whose own limit is over is taken for the end of the connection."""
+
+    def enter(self):
+        over = self.over = set()
+
+        class Strict(Wire):
+            def __init__(self):
+                self.calls = {}
+
+            async def out(self, frame):
+                if frame.get("method") == "tools/call":
+                    self.calls[frame["id"]] = frame["params"]["arguments"]["nonce"]
+                await self.send(frame)
+
+            async def back(self, frame):
+                if self.calls.get(frame.get("id")) in over:
+                    raise anyio.EndOfStream
+                return [frame]
+
+        self.wire_type = Strict
+        super().enter()
+
+    def verbs(self):
+        return {"call_within": self.call_within}
+
+    async def call_within(self, tool, arguments, seconds):
+        try:
+            with anyio.fail_after(seconds):
+                return await self.call_tool(tool, arguments)
+        except TimeoutError:
+            self.over.add(arguments["nonce"])
+            raise
+
+
+@breaks(LATE_ANSWER_HARMS_NOTHING)
 class LateAnswerGoesToTheNextCall(ByWire):
     """An answer that nobody waits for any more is given to whoever waits."""
 

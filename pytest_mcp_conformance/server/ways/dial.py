@@ -71,6 +71,13 @@ class ScriptedDial:
             hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(known)}"
             raise _NoSuchThing(f"dial.{name}: a dial has no such thing; {hint}")
 
+    def open(self) -> None:
+        """Open the way in, which only the loop's thread can; from then on any thread may ask for it."""
+        if self.transport == "stdio":
+            self._ways.command_of(self._server, self._principal)
+        elif self.transport != "memory":
+            self._ways.url_of(self._server, self._principal, self.own_headers)
+
     @property
     def url(self) -> str:
         """A streamable HTTP address.
