@@ -54,7 +54,14 @@ class Setting:
 
     def judged_by(self, row: Row) -> str:
         """What a result depends on."""
-        return _digest(self.made_of(row), self.kit.state, row.adapter, row.module, _text(row.gaps), self.more)
+        return _digest(
+            self.made_of(row),
+            self.kit.state_for(row.adapter),
+            row.adapter,
+            row.module,
+            _text(row.gaps),
+            self.more,
+        )
 
     def job(self, row: Row) -> dict[str, Any]:
         """What is to be done for a wrapper, as plain data."""
