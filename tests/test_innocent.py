@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from mcp import ClientSession
 from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp_conformance_reference.walk import Walk
 
 from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract import Claims, Verdict, Wrapper, adapter
@@ -41,6 +44,7 @@ from pytest_mcp_conformance.contract.tools import (
 )
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
+from pytest_mcp_conformance.scenarios.claims import BY_CLAIM
 from tests.cells import cells
 from tests.wrong._client import Client
 from tests.wrong._http import ByHttp
@@ -117,6 +121,14 @@ class LooksForOAuth(ByHttp):
             yield streams
 
 
+class SaysHowLongItKeeps(Client):
+    """A listing is kept until a notice comes, which its documentation says."""
+
+    class walk_type(Walk):
+        def lifetime(self, raw):
+            return math.inf
+
+
 class HasNoCredential(Proxies):
     """A proxy that the server behind knows by its address alone."""
 
@@ -140,6 +152,9 @@ LISTENING = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(ListensToEachCall).adapter
 PROBING = breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)(LooksForOAuth).adapter
 FOREVER = LivesForEver.adapter
 """Breaks the rules about lifetimes, and those alone."""
+
+DOCUMENTED = breaks(FAILED_REFETCH_EMPTIES_NOTHING, lifetimes=False)(SaysHowLongItKeeps).adapter
+LISTS = tuple(s for s in CATALOGUE if "CCH" in {rule.area for rule in s.rules})
 
 NAMELESS = breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(HasNoCredential).adapter
 
@@ -181,6 +196,7 @@ PLAYED = [
     *((FOREVER, *cell) for cell in cells(FOREVER, _judging(CHANGED_DEFINITION_IS_HANDED_OUT_NEW))),
     *((FOREVER, *cell) for cell in cells(FOREVER, _judging(REMOVED_TOOL_DISAPPEARS))),
     *((FOREVER, *cell) for cell in cells(FOREVER, _judging(FAILED_REFETCH_EMPTIES_NOTHING))),
+    *((DOCUMENTED, *cell) for cell in cells(DOCUMENTED, LISTS)),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS))),
     *(
         (SERIAL, *cell)
@@ -206,6 +222,15 @@ def test_another_right_wrapper_breaks_nothing(given):
     played = play(scenario, subject, era=era, variant=variant, compare=False)
     assert not played.trouble
     assert [j for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
+
+
+@pytest.mark.skipif(not hasattr(ClientSession, "discover"), reason="mcp 1.x knows no lifetimes")
+@pytest.mark.parametrize(("subject", "says"), [(DOCUMENTED, False), (FOREVER, False), (SERIAL, True)])
+def test_who_denies_lifetimes_is_told_where_a_list_lapses_all_the_same(subject, says):
+    denying = replace(subject, claims=replace(subject.claims, lifetimes=False))
+    [probe] = play(BY_CLAIM["lifetimes"], denying, era="modern", compare=False).probes
+    assert probe.wire is says
+    assert probe.agrees is not says
 
 
 OVER_PAGES = tuple(

@@ -12,6 +12,7 @@ from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
     "agno",
     claims=Claims(  # by the docstring of agno.tools.mcp.MCPTools
         caches_listings=True,  # refresh_connection: only "if True, [...] tools will be refreshed on each run"
+        lifetimes=False,  # the same: else they stay
         isolates_principals=True,  # headers: "when establishing the MCP session"
         own_timeout=30.0,  # timeout_seconds: "Read timeout in seconds for the MCP client"
         clock=True,

@@ -10,6 +10,7 @@ from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
     "openai-agents",
     claims=Claims(  # the docstrings of `MCPServerStreamableHttp`: the parameters that are named
         caches_listings=True,  # cache_tools_list; a notice of change is not promised to be heard
+        lifetimes=False,  # cache_tools_list: "only be fetched from the server once", until it is invalidated
         own_timeout=LIMIT,  # client_session_timeout_seconds
         call_meta=True,  # call_tool(meta)
         isolates_principals=True,

@@ -10,6 +10,7 @@ from pytest_mcp_conformance.contract import WAYS, Claims, Wrapper, adapter
 
 CLAIMS = Claims(  # the docstrings of `MCPToolset` or `MCPServer`: the parameters that are named
     caches_listings=ours.CACHES,  # cache_tools
+    lifetimes=not ours.CACHES,  # cache_tools: "fetched once and cached until" a notice or the last exit
     reacts_to_list_changed=0.0 if ours.CACHES else None,  # cache_tools
     own_timeout=ours.LIMIT,  # read_timeout, init_timeout or timeout
     call_meta=True,  # direct_call_tool(metadata)

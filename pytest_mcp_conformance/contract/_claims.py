@@ -27,6 +27,8 @@ class Claims:
         snapshot_lists: A list is of one moment, over all its pages.
         single_flight: Equal lists at one moment share one fetch.
         follows_pages: `list_tools` returns all pages. Denied only together with the verb `list_page`.
+        lifetimes: A kept list lapses with the `ttlMs` that its server gave it. Denied where the documentation
+            says until when it is kept instead.
         checks_output: What happens to structured content that breaks its schema: it is refused, handed out
             with a flag (`flags`), or not looked at (`none`).
         redials: A dead connection is replaced without the user.
@@ -65,6 +67,7 @@ class Claims:
     snapshot_lists: bool = False
     single_flight: bool = False
     follows_pages: bool = True
+    lifetimes: bool = True
     checks_output: Literal["refuses", "flags", "none"] = "refuses"
     redials: bool = False
     isolates_principals: bool = False

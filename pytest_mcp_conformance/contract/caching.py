@@ -89,6 +89,7 @@ ZERO_LIFETIME_IS_STALE_AT_ONCE = Rule(
         "read ttlMs before keeping a listing",
         "look for a cache of the wrapper's own that ignores the hint",
     ),
+    needs=frozenset({"lifetimes"}),
     eras=MODERN,
 )
 
@@ -107,7 +108,7 @@ LIFETIME_COUNTS_FROM_RECEIPT = Rule(
         "do not renew the entry on a hit",
         "do not copy the cache for each call, or it never hits",
     ),
-    needs=frozenset({"caches_listings", "clock"}),
+    needs=frozenset({"caches_listings", "clock", "lifetimes"}),
     eras=MODERN,
     reports=(issue("langflow-ai/langflow", 14194),),
 )
@@ -139,6 +140,7 @@ NEGATIVE_LIFETIME_COUNTS_AS_ZERO = Rule(
         "bring a negative lifetime up to 0 before computing an expiry",
         "do not refuse the listing for its hint",
     ),
+    needs=frozenset({"lifetimes"}),
     eras=MODERN,
 )
 
@@ -152,7 +154,7 @@ LAPSED_LISTING_IS_FETCHED_AT_THE_NEXT_ACCESS = Rule(
     ),
     why="The list goes on being served past the time that the server vouched for.",
     if_broken=("call a listing fresh while its age is < ttlMs, not <=", "check the age at every access"),
-    needs=frozenset({"caches_listings", "clock"}),
+    needs=frozenset({"caches_listings", "clock", "lifetimes"}),
     eras=MODERN,
 )
 
@@ -316,7 +318,7 @@ EACH_PAGE_HAS_ITS_OWN_LIFETIME = Rule(
         "let a walk kept whole lapse with its shortest page",
         "do not mix a kept page into a walk of another time",
     ),
-    needs=frozenset({"caches_listings", "clock"}),
+    needs=frozenset({"caches_listings", "clock", "lifetimes"}),
     eras=MODERN,
 )
 
@@ -330,7 +332,7 @@ SNAPSHOT_STARTS_OVER_WHEN_A_PAGE_IS_STALE = Rule(
     ),
     why="A tool that moved between two pages shows up twice, or not at all.",
     if_broken=("walk from the start instead of refreshing one page", "do not stitch kept pages to new ones"),
-    needs=frozenset({"snapshot_lists", "clock"}),
+    needs=frozenset({"clock", "lifetimes", "snapshot_lists"}),
     eras=MODERN,
 )
 
@@ -348,7 +350,7 @@ DEAD_CURSOR_DROPS_ALL_KEPT_PAGES = Rule(
         "do not ask for the dead cursor again",
         "raise when the second walk fails the same way",
     ),
-    needs=frozenset({"caches_listings", "clock"}),
+    needs=frozenset({"caches_listings", "clock", "lifetimes"}),
     eras=MODERN,
 )
 

@@ -119,6 +119,20 @@ async def pages_of_a_listing(server: ScriptedServer, connect: Connect) -> Seen:
     return "c2" not in asked, f"list_tools returned {names}, list_page asked for {asked}"
 
 
+@probe("lifetimes")
+async def listing_that_may_not_be_kept(server: ScriptedServer, connect: Connect) -> Seen:
+    """List with nothing to live, change the tools without a word, and list again."""
+    server.ttl_ms = 0
+    server.has_tools(*V1)
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        server.has_tools(*V2)
+        mark = server.ledger.mark
+        names = await wrapper.names()
+        asked = len(server.ledger.listings(since=mark))
+    return asked > 0, f"with a ttlMs of 0 a second list_tools sent {asked} tools/list, and returned {names}"
+
+
 @probe("checks_output")
 async def answer_against_its_schema(server: ScriptedServer, connect: Connect) -> Seen:
     """A listed tool answers wrongly."""
