@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-__all__ = ["hears_log", "hears_progress", "name_of"]
+__all__ = ["hears_log", "hears_progress", "name_of", "page_params"]
 
 
 def name_of(tool: Any) -> str:
@@ -33,3 +33,10 @@ def hears_log(heard: list[str]) -> Callable[[Any], Awaitable[None]]:
         heard.append(str(message.data))
 
     return hears
+
+
+def page_params(cursor: str | None) -> Any:
+    """The SDK's page parameters."""
+    from mcp.types import PaginatedRequestParams  # the name of the module differs by what is installed
+
+    return None if cursor is None else PaginatedRequestParams(cursor=cursor)

@@ -33,19 +33,19 @@ async def adapter_(dial):
     timeouts = {"timeout": LIMIT, "init_timeout": LIMIT}
     client = Client(transport_of(dial), log_handler=hears_log(heard), **timeouts, **cache_of(dial))
 
-    async def call_within(tool, arguments, seconds, **how):
-        return await client.call_tool(name_of(tool), arguments, timeout=seconds, **how)
+    async def call_tool(tool, arguments, timeout=LIMIT, **how):
+        return await client.call_tool(name_of(tool), arguments, timeout=timeout, **how)
 
-    async def call_with(tool, arguments, meta=None, on_progress=None):
+    async def call_with(tool, arguments, meta, on_progress):
         how = {"meta": meta, "progress_handler": hears_progress(on_progress)}
-        return await call_within(tool, arguments, LIMIT, **how)
+        return await call_tool(tool, arguments, **how)
 
     async with client:
         yield Wrapper(
             list_tools=client.list_tools,
-            call_tool=call_with,
+            call_tool=call_tool,
             call_with=call_with,
-            call_within=call_within,
+            call_within=call_tool,
             refresh=partial(client.list_tools, **({"cache_mode": "refresh"} if MODERN else {})),
             close=client.close,
             read_resource=client.read_resource,

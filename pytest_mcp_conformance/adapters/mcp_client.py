@@ -1,6 +1,7 @@
 """The SDK's `Client` of mcp 2.x, with its response cache and, in the modern era, a subscription."""
 
 from contextlib import nullcontext
+from functools import partial
 from importlib.metadata import version
 
 from mcp import Client
@@ -44,18 +45,15 @@ async def adapter_(dial):
     async def list_tools():
         return (await client.list_tools()).tools
 
-    async def call_within(tool, arguments, seconds, **how):
-        return await client.call_tool(name_of(tool), arguments, read_timeout_seconds=seconds, **how)
-
     async def call_tool(tool, arguments, **how):
-        return await call_within(tool, arguments, LIMIT, **how)
+        return await client.call_tool(name_of(tool), arguments, **how)
 
     async def call_with(tool, arguments, meta, on_progress):
         how = {"meta": meta, "progress_callback": hears_progress(on_progress)}
         return await call_tool(tool, arguments, **how)
 
-    async def refresh():
-        await client.list_tools(cache_mode="refresh")
+    async def call_within(tool, arguments, seconds):
+        return await call_tool(tool, arguments, read_timeout_seconds=seconds)
 
     async def list_page(cursor):
         page = await client.list_tools(cursor=cursor)
@@ -67,6 +65,6 @@ async def adapter_(dial):
             call_tool=call_tool,
             call_with=call_with,
             call_within=call_within,
-            refresh=refresh,
+            refresh=partial(client.list_tools, cache_mode="refresh"),
             list_page=list_page,
         )

@@ -6,9 +6,8 @@ from mcp_proxy.mcp_server import create_single_instance_routes
 from mcp_proxy.proxy_server import create_proxy_server
 from starlette.applications import Starlette
 
-from pytest_mcp_conformance.adapters._calls import hears_progress, name_of
+from pytest_mcp_conformance.adapters._calls import hears_progress, name_of, page_params
 from pytest_mcp_conformance.adapters._transports import streams_of
-from pytest_mcp_conformance.adapters.mcp_session import page_params
 from pytest_mcp_conformance.contract import WAYS, Claims, Wrapper, adapter
 
 CLAIMS = Claims(

@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 from mcp import ClientSession
 
-from pytest_mcp_conformance.adapters._calls import hears_progress, name_of
+from pytest_mcp_conformance.adapters._calls import hears_progress, name_of, page_params
 from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract import WAYS, Claims, Wrapper, adapter
 
@@ -31,26 +31,24 @@ LIMIT = 30.0
 )
 async def adapter_(dial):
     """A session over memory; each verb is the session's own method."""
-    limit = LIMIT if MODERN else timedelta(seconds=LIMIT)
     async with (
         streams_of(dial) as (read, write),
-        ClientSession(read, write, read_timeout_seconds=limit) as session,
+        ClientSession(read, write, read_timeout_seconds=limit_of(LIMIT)) as session,
     ):
         await (session.discover() if dial.era == "modern" else session.initialize())
 
         async def list_tools():
             return (await session.list_tools()).tools
 
-        async def call_within(tool, arguments, seconds, **how):
-            how["read_timeout_seconds"] = seconds if MODERN else timedelta(seconds=seconds)
-            return await session.call_tool(name_of(tool), arguments, **how)
-
         async def call_tool(tool, arguments, **how):
-            return await call_within(tool, arguments, LIMIT, **how)
+            return await session.call_tool(name_of(tool), arguments, **how)
 
         async def call_with(tool, arguments, meta, on_progress):
             how = {"meta": meta, "progress_callback": hears_progress(on_progress)}
             return await call_tool(tool, arguments, **how)
+
+        async def call_within(tool, arguments, seconds):
+            return await call_tool(tool, arguments, read_timeout_seconds=limit_of(seconds))
 
         async def list_page(cursor):
             page = await session.list_tools(params=page_params(cursor))
@@ -66,8 +64,6 @@ async def adapter_(dial):
         )
 
 
-def page_params(cursor):
-    """The SDK's page parameters."""
-    from mcp.types import PaginatedRequestParams  # the name of the module differs by what is installed
-
-    return None if cursor is None else PaginatedRequestParams(cursor=cursor)
+def limit_of(seconds):
+    """A limit of time, as this SDK takes it."""
+    return seconds if MODERN else timedelta(seconds=seconds)

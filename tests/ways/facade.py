@@ -10,8 +10,8 @@ from copy import deepcopy
 
 from mcp import ClientSession
 
+from pytest_mcp_conformance.adapters._calls import page_params
 from pytest_mcp_conformance.adapters._transports import streams_of
-from pytest_mcp_conformance.adapters.mcp_session import page_params
 from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 
 __all__ = ["NeverRenews", "SyncClient", "facade"]

@@ -12,7 +12,7 @@ from mcp import ClientSession
 from mcp_conformance_reference import Binding, CallResult, ListedTool, OutputCheck, definition_of
 from mcp_conformance_reference.generations import listings_of
 
-from pytest_mcp_conformance.adapters.mcp_session import page_params
+from pytest_mcp_conformance.adapters._calls import page_params
 from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 from tests.wrong._wrong import Wrong
 
