@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from zlib import crc32
 
-from pytest_mcp_conformance.adapters.reference import WhiteBox
+from pytest_mcp_conformance.adapters._reference import WhiteBox
 from pytest_mcp_conformance.contract import Played, Verdict
 from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
 from pytest_mcp_conformance.scenarios._player import play

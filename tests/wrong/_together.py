@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mcp_conformance_reference.several import SeveralClients
 
+from pytest_mcp_conformance.adapters._reference import LIMIT
 from pytest_mcp_conformance.adapters._several import together_of
-from pytest_mcp_conformance.adapters.reference import LIMIT
 from tests.wrong._client import Client
 
 __all__ = ["Together"]

@@ -12,8 +12,9 @@ from typing import Any
 from mcp_conformance_reference import ReferenceClient
 from mcp_conformance_reference.overhttp import http_streams
 
+from pytest_mcp_conformance.adapters._reference import LIMIT, wrapper_of
 from pytest_mcp_conformance.adapters._transports import streams_of
-from pytest_mcp_conformance.adapters.reference import CLAIMS, LIMIT, wrapper_of
+from pytest_mcp_conformance.adapters.reference import CLAIMS
 from pytest_mcp_conformance.contract import Adapter, Dial, Rule, Wrapper, adapter
 
 __all__ = ["Wrong", "breaks"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_conformance_reference.overhttp import Credentials, HttpClient, http_streams
 
-from pytest_mcp_conformance.adapters.reference import Login
+from pytest_mcp_conformance.adapters._reference import Login
 from pytest_mcp_conformance.contract.tenants import (
     CALLERS_CONFIGURATION_IS_LEFT_ALONE,
     REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN,

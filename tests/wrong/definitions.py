@@ -16,7 +16,7 @@ from mcp_conformance_reference.errors import CallFailed, ListFailed, StaleTool
 from mcp_conformance_reference.incarnation import Incarnation, WrappedTool
 from mcp_conformance_reference.walk import Walk
 
-from pytest_mcp_conformance.adapters.reference import WhiteBox, conversation_of
+from pytest_mcp_conformance.adapters._reference import WhiteBox, conversation_of
 from pytest_mcp_conformance.contract.connections import CLOSE_ENDS_EVERYTHING_IT_OPENED
 from pytest_mcp_conformance.contract.definitions import (
     AGE_COUNTS_FROM_THE_WRITE,

@@ -12,7 +12,7 @@ from mcp_conformance_reference.generations import ListingGenerations, SettledLis
 from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import Walk
 
-from pytest_mcp_conformance.adapters.reference import WhiteBox
+from pytest_mcp_conformance.adapters._reference import WhiteBox
 from pytest_mcp_conformance.contract.generations import (
     ANSWER_COMES_WITH_ITS_OWN_GENERATION,
     CACHE_HIT_IS_NOT_FRESHER,

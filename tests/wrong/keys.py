@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from mcp_conformance_reference.keys import Declaration, key_of, read_declaration
 
-from pytest_mcp_conformance.adapters.reference import WhiteBox
+from pytest_mcp_conformance.adapters._reference import WhiteBox
 from pytest_mcp_conformance.contract.keys import (
     DIFFERENT_FIELDS_ARE_DIFFERENT_KEYS,
     KEY_COVERS_THE_PRINCIPAL,

@@ -6,7 +6,7 @@ from mcp_conformance_reference.leases import Lease, ListingRecords, ListingUnusa
 from mcp_conformance_reference.pool import ConnectionPool
 from mcp_conformance_reference.pooled import PooledConnection
 
-from pytest_mcp_conformance.adapters.reference import WhiteBox
+from pytest_mcp_conformance.adapters._reference import WhiteBox
 from pytest_mcp_conformance.contract.leases import (
     APPLY_GETS_ALL_THAT_IS_MOUNTED,
     APPLY_GETS_NOTHING_UNMOUNTED,

@@ -11,7 +11,7 @@ from mcp_conformance_reference.ledger import RequestLedger, _within
 from mcp_conformance_reference.marker import take_marker
 from mcp_conformance_reference.sdk import frame_of
 
-from pytest_mcp_conformance.adapters.reference import WhiteBox
+from pytest_mcp_conformance.adapters._reference import WhiteBox
 from pytest_mcp_conformance.contract.ledger import (
     ABANDONED_CALLS_LEAVE_NOTHING_OPEN,
     ANSWERS_ARE_TIED_BY_ID,

@@ -10,7 +10,7 @@ from mcp_conformance_reference.ledger import RequestLedger
 from mcp_conformance_reference.marker import CALL_MARKER_KEY, TakenMarker, mark_params, take_marker
 from mcp_conformance_reference.watcher import WatchedWrite
 
-from pytest_mcp_conformance.adapters.reference import WhiteBox
+from pytest_mcp_conformance.adapters._reference import WhiteBox
 from pytest_mcp_conformance.contract.marker import (
     EMPTY_META_OF_A_CALLER_STAYS,
     EVERY_ATTEMPT_OF_A_CALL_IS_ITS_OWN,

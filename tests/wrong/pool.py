@@ -8,7 +8,7 @@ from mcp_conformance_reference.leases import Lease
 from mcp_conformance_reference.pool import ConnectionPool
 from mcp_conformance_reference.pooled import PooledConnection
 
-from pytest_mcp_conformance.adapters.reference import WhiteBox
+from pytest_mcp_conformance.adapters._reference import WhiteBox
 from pytest_mcp_conformance.contract.pool import (
     BAD_CLOSE_WEDGES_NOTHING,
     CANCELLED_WAITER_LEAVES_ALONE,

@@ -9,7 +9,7 @@ from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.errors import ListFailed
 from mcp_conformance_reference.sharing import SharedDefinitions
 
-from pytest_mcp_conformance.adapters.reference import WhiteBox, conversation_of
+from pytest_mcp_conformance.adapters._reference import WhiteBox, conversation_of
 from pytest_mcp_conformance.contract.sharing import (
     A_HIT_IS_A_USE,
     BINDINGS_OF_A_DROPPED_ENTRY_ARE_REFUSED,
