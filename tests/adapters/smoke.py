@@ -123,12 +123,22 @@ async def call_with(server, connect):
         if not wrapper.has("call_with"):
             raise NotClaimed("call_with")
         await wrapper.list_tools()
-        if not wrapper.has("call_with"):
-            raise NotClaimed("call_with")
         outcome = await wrapper.start_call_with("old", "n1", {"com.example/trace": 1}, None).result()
         assert outcome.ok, outcome
         [sent] = server.ledger.calls("n1")
         assert sent.params["_meta"]["com.example/trace"] == 1
+
+
+async def call_within(server, connect):
+    server.has_tools(*V1)
+    async with connect(server) as wrapper:
+        if not wrapper.has("call_within"):
+            raise NotClaimed("call_within")
+        await wrapper.list_tools()
+        with server.holding("tools/call"):
+            assert not (await wrapper.start_call_within("old", "n1", 1.0).result()).ok
+        assert (await wrapper.start_call_within("old", "n2", 30.0).result()).ok
+        assert len(server.ledger.calls("n2")) == 1
 
 
 async def list_page(server, connect):
@@ -182,7 +192,7 @@ async def together(server, connect):
     assert await left_open((one, two)) == []
 
 
-VERBS = (close, reconnect, call_with, list_page, bind, read_resource, set_principal, together)
+VERBS = (close, reconnect, call_with, call_within, list_page, bind, read_resource, set_principal, together)
 PLAYS = {
     **{
         each.__name__: each
