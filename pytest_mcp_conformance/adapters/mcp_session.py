@@ -26,7 +26,7 @@ async def adapter_(dial):
 
         async def list_page(cursor):
             page = await session.list_tools(params=page_params(cursor))
-            return page.tools, getattr(page, "next_cursor", None) or getattr(page, "nextCursor", None)
+            return page.tools, page.next_cursor if MODERN else page.nextCursor
 
         verbs = verbs_of(session, limit_of)
         yield Wrapper(**verbs, refresh=verbs["list_tools"], list_page=list_page)

@@ -59,8 +59,8 @@ def tool_of(handed_out: Any) -> Tool:
     return Tool(
         name,
         _read(handed_out, "description"),
-        _read(handed_out, "inputSchema", "input_schema"),
-        _read(handed_out, "outputSchema", "output_schema"),
+        _read(handed_out, "input_schema", "inputSchema"),
+        _read(handed_out, "output_schema", "outputSchema"),
         handed_out,
     )
 
@@ -81,10 +81,13 @@ def tools_of(handed_out: Any) -> list[Tool]:
 
 
 def _read(holder: Any, *names: str) -> Any:
+    """The first of these that is there. No further one is looked at: its name may be a deprecated one."""
     for name in names:
-        found = holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
-        if found is not None:
-            return found
+        if isinstance(holder, Mapping):
+            if name in holder:
+                return holder[name]
+        elif hasattr(holder, name):
+            return getattr(holder, name)
     return None
 
 
