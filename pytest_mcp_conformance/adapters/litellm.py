@@ -1,6 +1,7 @@
 """litellm's `MCPClient`, with which its proxy calls other servers."""
 
 import os
+from functools import partial
 
 from pytest_mcp_conformance.adapters._calls import hears_log, name_of
 from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
@@ -40,7 +41,8 @@ async def adapter_(dial):
     async def call_tool(tool, arguments):
         return await client.call_tool(CallToolRequestParams(name=name_of(tool), arguments=arguments))
 
-    yield Wrapper(list_tools=client.list_tools, call_tool=call_tool, received=lambda: heard)
+    list_tools = partial(client.list_tools, raise_on_error=True)  # by default a failed list is an empty one
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool, received=lambda: heard)
 
 
 def _where(dial):
