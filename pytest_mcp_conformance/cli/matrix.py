@@ -83,6 +83,7 @@ def matrix(
         before = _before(place)
         now: dict[str, Mapping[str, Any]] = {}
         with (
+            _alone_in(setting.folder),
             gateways(specs) if specs else _given(here(jobs)) as places,
             Progress(Console(), [row.key for row in picked]) as progress,
         ):
@@ -120,6 +121,21 @@ def _terminated_as_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keep other runs out of a folder of environments: each would make and play what the other one does."""
+    from filelock import FileLock, Timeout
+
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield
+    except Timeout:
+        raise UsageError(
+            f"--environments {folder}: another run is at work there; wait for it, or name another folder"
+        ) from None
 
 
 @contextmanager

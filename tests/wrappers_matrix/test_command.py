@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from filelock import FileLock
 
 from pytest_mcp_conformance import cli
 from pytest_mcp_conformance.matrix import judging
@@ -73,6 +74,16 @@ def wheel(folder, name, number, module, text):
 def digest(text):
     """As the record of a wheel has it."""
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+
+
+def test_two_runs_do_not_share_a_folder(invoke, tmp_path):
+    table = table_of(tmp_path, ("quiet", "acme_mcp", "1.0", "acme_quiet:adapter_"))
+    (tmp_path / "envs").mkdir()
+    with FileLock(tmp_path / "envs" / ".lock"):
+        result = invoke("--table", table, "--kit", KIT, "--environments", "envs", "--output", "out")
+    assert result.exit_code == 2
+    assert "--environments envs: another run is at work there" in result.output
+    assert not (tmp_path / "out").exists()
 
 
 def test_real_environments_are_made_and_used_again(invoke, tmp_path, monkeypatch):
