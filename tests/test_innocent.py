@@ -129,6 +129,13 @@ class SaysHowLongItKeeps(Client):
             return math.inf
 
 
+class ListsBackwards(Client):
+    """The tools come in an order of its own."""
+
+    async def list_tools(self):
+        return (await super().list_tools())[::-1]
+
+
 class HasNoCredential(Proxies):
     """A proxy that the server behind knows by its address alone."""
 
@@ -155,6 +162,9 @@ FOREVER = LivesForEver.adapter
 
 DOCUMENTED = breaks(FAILED_REFETCH_EMPTIES_NOTHING, lifetimes=False)(SaysHowLongItKeeps).adapter
 LISTS = tuple(s for s in CATALOGUE if "CCH" in {rule.area for rule in s.rules})
+
+BACKWARDS = breaks(ORDER_IS_KEPT_AND_NAMES_COME_ONCE)(ListsBackwards).adapter
+"""Breaks the rule about the order, and that alone."""
 
 NAMELESS = breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(HasNoCredential).adapter
 
@@ -184,6 +194,12 @@ def _judging(rule):
 
 CLIENTS = tuple(s for s in CATALOGUE if AREAS & {rule.area for rule in s.rules})
 BORROWED = tuple(s for s in CATALOGUE if s.name == "http_client_of_the_caller")
+IN_ANY_ORDER = tuple(
+    s
+    for s in CATALOGUE
+    if {"CCH", "NTC", "PAG", "CONN", "TEN", "TOOL"} & {rule.area for rule in s.rules}
+    and ORDER_IS_KEPT_AND_NAMES_COME_ONCE not in s.rules
+)
 MUTE_ENDS = tuple(s for s in CATALOGUE if s.name == "end_that_is_not_answered")
 PLAYED = [
     *((GIVING_UP, *cell) for cell in cells(GIVING_UP, MUTE_ENDS)),
@@ -197,6 +213,7 @@ PLAYED = [
     *((FOREVER, *cell) for cell in cells(FOREVER, _judging(REMOVED_TOOL_DISAPPEARS))),
     *((FOREVER, *cell) for cell in cells(FOREVER, _judging(FAILED_REFETCH_EMPTIES_NOTHING))),
     *((DOCUMENTED, *cell) for cell in cells(DOCUMENTED, LISTS)),
+    *((BACKWARDS, *cell) for cell in cells(BACKWARDS, IN_ANY_ORDER)),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS))),
     *(
         (SERIAL, *cell)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ._errors import AdapterError
 
-__all__ = ["Tool", "tool_of", "tools_of"]
+__all__ = ["Tool", "names_of", "tool_of", "tools_of"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,11 @@ def tools_of(handed_out: Any) -> list[Tool]:
             f"list_tools gave {_short(handed_out)}, not a list of tools: return an iterable of tools or names"
         )
     return [tool_of(each) for each in handed_out]
+
+
+def names_of(tools: Iterable[Tool]) -> list[str]:
+    """The names of tools, sorted: in which order they are handed out is for one rule alone to judge."""
+    return sorted(tool.name for tool in tools)
 
 
 def _read(holder: Any, *names: str) -> Any:

@@ -15,7 +15,7 @@ from pytest_mcp_conformance.contract import (
     Tool,
 )
 from pytest_mcp_conformance.contract._outcome import outcome_of
-from pytest_mcp_conformance.contract._tool import tools_of
+from pytest_mcp_conformance.contract._tool import names_of, tools_of
 from pytest_mcp_conformance.scenarios._judge import NotClaimed, reached
 from pytest_mcp_conformance.scenarios._notes import Notes
 from pytest_mcp_conformance.scenarios._owner import Opener, Owner
@@ -121,8 +121,8 @@ class Holder(Owner):
         return await self.start_listing().result()
 
     async def names(self) -> list[str]:
-        """The names of the tools as a user gets them."""
-        return [tool.name for tool in await self.list_tools()]
+        """The names of the tools as a user gets them, sorted."""
+        return names_of(await self.list_tools())
 
     def start_call(
         self, name: str, nonce: str | None = "", handle: Any = ABSENT, **arguments: Any
@@ -166,7 +166,7 @@ class Holder(Owner):
         return self._handles.get(name, name)
 
     async def try_names(self) -> list[str] | None:
-        """The names of the tools, or `None` when `list_tools` raised.
+        """The names of the tools, sorted, or `None` when `list_tools` raised.
 
         Raises:
             VerbFailed: It did not end.
@@ -178,7 +178,7 @@ class Holder(Owner):
             and not isinstance(listing.error, AdapterError | NotClaimed)
         ):
             return None
-        return [tool.name for tool in await listing.result()]
+        return names_of(await listing.result())
 
     async def make_stale(self, *, may_fail: bool = False) -> str:
         """Have the next list ask the server: the first way that the adapter has. Returns which.

@@ -163,7 +163,7 @@ async def give_up(wrapper: Holder, call: Pending[Any], by: str) -> None:
 
 
 async def all_names(wrapper: Holder) -> list[str]:
-    """The names of the tools on all pages; who leaves pages to the user is asked for one after the other.
+    """The names of the tools on all pages, sorted; who leaves pages to the user is asked for each of them.
 
     Raises:
         VerbFailed: It raised or did not end, or the pages have no end.
@@ -177,7 +177,7 @@ async def all_names(wrapper: Holder) -> list[str]:
         tools, cursor = await wrapper.verb("list_page", cursor)
         names += [tool.name for tool in tools_of(tools)]
         if cursor is None:
-            return names
+            return sorted(names)
     raise VerbFailed(f"list_page still gives a cursor after {MOST_PAGES} pages: {cursor!r}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract._tool import tools_of
+from pytest_mcp_conformance.contract._tool import names_of, tools_of
 from pytest_mcp_conformance.contract.caching import (
     EMPTY_LISTING_IS_A_LISTING,
     EQUAL_LISTS_SHARE_ONE_FETCH,
@@ -268,7 +268,7 @@ async def equal_lists_at_once(server: ScriptedServer, connect: Connect, who: str
                 await lists.pop(("first", "second").index(who)).cancel()
         with check(EQUAL_LISTS_SHARE_ONE_FETCH):
             for each in lists:
-                assert [tool.name for tool in await each.result()] == ["a", "new"]
+                assert names_of(await each.result()) == ["a", "new"]
 
 
 @scenario(EXPLICIT_REFRESH_PASSES_EVERY_LAYER, variants=("refresh", "invalidate"))
@@ -291,5 +291,5 @@ async def way_out_of_a_fresh_listing(server: ScriptedServer, connect: Connect, v
         if wrapper.has("accessors"):
             for name, accessor in dict(await wrapper.verb("accessors")).items():
                 with check(EXPLICIT_REFRESH_PASSES_EVERY_LAYER):
-                    shown = [each.name for each in tools_of(await perform(accessor))]
+                    shown = names_of(tools_of(await perform(accessor)))
                     assert "new" in shown, f"read through {name}"

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from pytest_mcp_conformance.contract import Outcome
+from pytest_mcp_conformance.contract._tool import names_of
 from pytest_mcp_conformance.contract.calls import (
     LONGER_LIMIT_IS_NOT_CUT_SHORT,
     PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL,
@@ -74,7 +75,7 @@ async def _slow_handshake(server: ScriptedServer, connect: Connect, late: float)
             holder = await opening.result()
             assert holder.error is None, f"the handshake was answered after {late:g} s, and {holder.failure}"
             tools = await (listing.result() if listing is not None else holder.list_tools())
-            assert [tool.name for tool in tools] == ["a", "old"]
+            assert names_of(tools) == ["a", "old"]
 
 
 async def _slow_answer(server: ScriptedServer, wrapper: Holder, method: str, late: float) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from pytest_mcp_conformance.contract._outcome import describe
+from pytest_mcp_conformance.contract._tool import names_of
 from pytest_mcp_conformance.contract.connections import (
     BROKEN_CONNECTION_IS_NOT_USED_AGAIN,
     CLOSE_ENDS_EVERYTHING_IT_OPENED,
@@ -54,7 +55,7 @@ async def first_use_at_once(server: ScriptedServer, connect: Connect) -> None:
         await server.settle()
     with check(CONCURRENT_FIRST_USE_IS_ONE_DIAL):
         for listing in listings:
-            assert [tool.name for tool in await listing.result()] == ["a", "old"]
+            assert names_of(await listing.result()) == ["a", "old"]
         for call in calls:
             assert (await call.result()).ok
         assert len(server.connections) == 1
@@ -115,7 +116,7 @@ async def verbs_after_a_loss(server: ScriptedServer, connect: Connect) -> None:
                     if listing.error is not None:
                         failures.append(describe(listing.error))
                     else:
-                        served = [tool.name for tool in await listing.result()]
+                        served = names_of(await listing.result())
                         if wrapper.claims.makes("redials"):
                             assert served == ["a", "new"], "served as if the lost connection were live"
                 else:

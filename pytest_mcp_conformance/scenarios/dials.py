@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_mcp_conformance.contract._outcome import describe
+from pytest_mcp_conformance.contract._tool import names_of
 from pytest_mcp_conformance.contract.connections import (
     CANCELLED_DIAL_LEAVES_NOTHING_OPEN,
     FAILED_CONNECT_LEAVES_NOTHING_OPEN,
@@ -171,7 +172,7 @@ async def _gives_up_verbs(server: ScriptedServer, wrapper: Holder, *, again: boo
             await server.settle()
             with check(CANCELLED_DIAL_LEAVES_NOTHING_OPEN):
                 tools = await (wrapper.list_tools() if both else listing.result())
-                names = [tool.name for tool in tools]
+                names = names_of(tools)
                 assert names == ["a", "old"], "a dial was given up before"
                 live = len(await server.left_open())
                 assert live <= 1, f"{live} connections of one holder"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_mcp_conformance.contract._tool import names_of
 from pytest_mcp_conformance.contract.caching import (
     LATE_OLDER_LISTING_REPLACES_NOTHING,
     LISTING_ASKED_FOR_AFTER_A_NOTICE_IS_FETCHED_AFTER_IT,
@@ -133,7 +134,7 @@ async def listing_behind_a_notice(server: ScriptedServer, connect: Connect) -> N
         first.late.release()
     await first.ended()
     with check(LISTING_ASKED_FOR_AFTER_A_NOTICE_IS_FETCHED_AFTER_IT):
-        assert [tool.name for tool in await second.result()] == ["a", "new"]
+        assert names_of(await second.result()) == ["a", "new"]
         assert server.ledger.listings(since=mark), "the server was not asked after the change"
 
 
@@ -161,5 +162,5 @@ async def listing_behind_a_second_notice(server: ScriptedServer, connect: Connec
             late.release()
         await first.ended()
         with check(LISTING_ASKED_FOR_AFTER_A_NOTICE_IS_FETCHED_AFTER_IT):
-            assert [tool.name for tool in await second.result()] == ["third"]
+            assert names_of(await second.result()) == ["third"]
             assert server.ledger.listings(since=mark), "the server was not asked after the change"

@@ -64,7 +64,7 @@ async def one_page_lapses(server: ScriptedServer, connect: Connect, which: str) 
         server.pages(*changed)
         await asyncio.sleep(1.0)
         with check(EACH_PAGE_HAS_ITS_OWN_LIFETIME):
-            assert await all_names(wrapper) == [name for page in changed for name in page]
+            assert await all_names(wrapper) == sorted(name for page in changed for name in page)
 
 
 @scenario(SNAPSHOT_STARTS_OVER_WHEN_A_PAGE_IS_STALE)
@@ -80,7 +80,7 @@ async def tool_moves_to_a_fresh_page(server: ScriptedServer, connect: Connect) -
         await asyncio.sleep(1.0)
         mark = server.ledger.mark
         with check(SNAPSHOT_STARTS_OVER_WHEN_A_PAGE_IS_STALE):
-            assert await wrapper.names() == ["a", "moving", "b"]
+            assert await wrapper.names() == ["a", "b", "moving"]
             asked = [frame.params.get("cursor") for frame in server.ledger.listings(since=mark)]
             assert asked[:1] == [None], f"the first page was not asked for: {asked}"
 
@@ -110,7 +110,7 @@ async def cursor_of_a_kept_page_dies(server: ScriptedServer, connect: Connect, h
             served = await _try_all_names(wrapper)
             if served is None:  # the dead cursor may cost one listing
                 served = await all_names(wrapper)
-            assert served == ["a", "new", "c"]
+            assert served == ["a", "c", "new"]
 
 
 async def _lists_the_first_page_only(wrapper: Holder, rule: Rule) -> bool:
@@ -119,7 +119,7 @@ async def _lists_the_first_page_only(wrapper: Holder, rule: Rule) -> bool:
     if names == ["a"]:
         leave_out(rule, FIRST_PAGE_ONLY)
         return True
-    reached(names[-1] == "b", f"the second page was not listed: {names}")
+    reached("b" in names, f"the second page was not listed: {names}")
     return False
 
 

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 
 from pytest_mcp_conformance.contract import Tool
-from pytest_mcp_conformance.contract._tool import tools_of
+from pytest_mcp_conformance.contract._tool import names_of, tools_of
 from pytest_mcp_conformance.contract.notices import (
     CHANGE_BEFORE_THE_ACKNOWLEDGMENT_IS_NOT_MISSED,
     FAILED_REFRESH_LEAVES_THE_LIST_STALE,
@@ -268,4 +268,4 @@ async def _views(wrapper: Holder) -> dict[str, list[str]]:
     if not wrapper.has("accessors"):
         return {}
     accessors = dict(await wrapper.verb("accessors"))
-    return {name: [tool.name for tool in tools_of(await perform(each))] for name, each in accessors.items()}
+    return {name: names_of(tools_of(await perform(each))) for name, each in accessors.items()}

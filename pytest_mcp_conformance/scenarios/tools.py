@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract._tool import tools_of
+from pytest_mcp_conformance.contract._tool import names_of, tools_of
 from pytest_mcp_conformance.contract.tools import (
     CHANGED_DEFINITION_IS_HANDED_OUT_NEW,
     EDITED_DEFINITION_CHANGES_NOTHING,
@@ -101,5 +101,5 @@ async def tool_that_was_removed(server: ScriptedServer, connect: Connect) -> Non
         if wrapper.has("accessors"):
             for name, accessor in dict(await wrapper.verb("accessors")).items():
                 with check(REMOVED_TOOL_DISAPPEARS):
-                    shown = [each.name for each in tools_of(await perform(accessor))]
+                    shown = names_of(tools_of(await perform(accessor)))
                     assert shown == ["a"], f"read through {name}"
