@@ -16,9 +16,7 @@ from pytest_mcp_conformance.contract._tool import tool_of
     "strands-agents",
     claims=Claims(  # by the docstrings of strands.tools.mcp.mcp_client.MCPClient
         caches_listings=True,  # load_tools: "caching them for reuse"
-        reacts_to_list_changed=1.0
-        if NOW
-        else None,  # on_tools_changed: "updates the cached tools", after 0.3 s
+        reacts_to_list_changed=1.0 if NOW else None,  # on_tools_changed: "updates the cached tools", in 0.3 s
         isolates_principals=True,  # headers: "to include on every request to the server", one client each
         call_meta=NOW,  # call_tool_async: "metadata to pass to the tool call per MCP spec"
         progress=NOW,  # call_tool_async: "progress notifications for this call"

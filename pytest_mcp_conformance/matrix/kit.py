@@ -125,7 +125,7 @@ def _adapters_of(folder: Path) -> dict[str, str]:
 
     return {
         name: _digest_of([beside[each].read_bytes() for each in sorted(reached(name))])
-        for name in beside
+        for name in sorted(beside)
         if not name.startswith("_")
     }
 
