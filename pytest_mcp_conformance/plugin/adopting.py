@@ -40,9 +40,11 @@ def _entries(wrapper: str, verdict: RuleVerdict, options: Options) -> Iterator[s
         one_era = len(verdict.eras) == 1 and verdict.kept_eras - verdict.eras
         era = next(iter(verdict.eras)) if one_era else ""
         yield _entry(rule=verdict.rule.id, wrapper=wrapper, reason=adoption(verdict.detail), era=era)
-    elif verdict.verdict is Verdict.KNOWN_GAP:
-        found = (options.gaps.find(verdict.rule.id, wrapper, era) for era in sorted(verdict.eras))
-        for gap in dict.fromkeys(each for each in found if each):
+        return
+    eras = sorted(verdict.eras if verdict.verdict is Verdict.KNOWN_GAP else verdict.kept_eras)
+    found = (options.gaps.find(verdict.rule.id, wrapper, era) for era in eras)
+    for gap in dict.fromkeys(each for each in found if each):
+        if verdict.verdict is Verdict.KNOWN_GAP or not gap.strict:
             yield _entry(
                 rule=gap.rule,
                 wrapper=wrapper,
@@ -51,11 +53,13 @@ def _entries(wrapper: str, verdict: RuleVerdict, options: Options) -> Iterator[s
                 link=gap.link,
                 sdk=gap.sdk,
                 era=gap.era,
+                strict=gap.strict,
             )
 
 
-def _entry(**keys: str) -> str:
-    return "[[gap]]\n" + "".join(f"{key} = {_basic(text)}\n" for key, text in keys.items() if text)
+def _entry(*, strict: bool = True, **keys: str) -> str:
+    lines = [f"{key} = {_basic(text)}\n" for key, text in keys.items() if text]
+    return "".join(["[[gap]]\n", *lines, *([] if strict else ["strict = false\n"])])
 
 
 def _basic(text: str) -> str:

@@ -17,7 +17,8 @@ def closed_gaps(gaps: Gaps, entries: Iterable[Entry], options: Options) -> list[
     """One line for each entry that no longer says what is.
 
     An entry is looked at only when a wrapper of its took part, and when every item that judges its rule for
-    that wrapper was played: after `-k`, `--lf`, a node id or `-x` nothing can be said.
+    that wrapper was played: after `-k`, `--lf`, a node id or `-x` nothing can be said. An entry that
+    is not strict is never closed by a rule that is kept.
     """
     by_wrapper: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -27,7 +28,7 @@ def closed_gaps(gaps: Gaps, entries: Iterable[Entry], options: Options) -> list[
         about = {name: played for name, played in by_wrapper.items() if gap.is_about(name)}
         said = ""
         if about and gap.trouble:
-            said = _what_went_wrong(gap, about, options)
+            said = _what_went_wrong(gap, about, options) if gap.strict else ""
         elif about and gap.rule in options.selected:
             said = _what_is(gap, about, options)
         if said:
@@ -59,7 +60,9 @@ def _what_is(gap: Gap, about: dict[str, list[Entry]], options: Options) -> str:
         }
     if verdicts <= {Verdict.NOT_CLAIMED}:
         return "no item judges this rule of it"
-    return "the gap is closed, the rule is kept" if verdicts <= {Verdict.KEPT, Verdict.NOT_CLAIMED} else ""
+    if gap.strict and verdicts <= {Verdict.KEPT, Verdict.NOT_CLAIMED}:
+        return "the gap is closed, the rule is kept"
+    return ""
 
 
 def _whole(rule: str, gap: Gap, entries: list[Entry], options: Options) -> bool:

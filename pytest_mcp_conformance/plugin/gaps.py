@@ -17,7 +17,7 @@ from pytest_mcp_conformance.reports.text import closest, one_line
 
 __all__ = ["Gap", "Gaps", "read_gaps"]
 
-_KEYS = ["rule", "trouble", "wrapper", "reason", "confirmed", "link", "sdk", "era"]
+_KEYS = ["rule", "trouble", "wrapper", "reason", "confirmed", "link", "sdk", "era", "strict"]
 _EXAMPLE = '[[gap]] with rule = "CCH-13", wrapper = "acme" and reason = "why it is accepted"'
 
 
@@ -35,6 +35,8 @@ class Gap:
         sdk: The releases of the SDK in which it stands, `mcp>=2,<3`; empty for all.
         era: The era in which it stands; empty for both.
         trouble: What goes wrong beside the rules; `*` stands for any text. Empty where it is about a rule.
+        strict: False where the fault is a race of the wrapper's own, which not every run shows: then a run
+            that does not show it says nothing of the entry.
     """
 
     number: int
@@ -46,6 +48,7 @@ class Gap:
     sdk: str = ""
     era: str = ""
     trouble: str = ""
+    strict: bool = True
 
     @property
     def what(self) -> str:
@@ -124,7 +127,10 @@ def _read(entry: Any, number: int, where: str) -> Gap:
             raise UsageError(
                 f"{where}: unknown key {key!r}: {closest(key, _KEYS)}; known are {', '.join(_KEYS)}"
             )
-        if not isinstance(value, str):
+        if key == "strict":
+            if not isinstance(value, bool):
+                raise UsageError(f"{where}: strict = {value!r}; write false, without quotes, or leave it out")
+        elif not isinstance(value, str):
             raise UsageError(f"{where}: {key} = {value!r} is not a text; put it in quotes")
     trouble = entry.get("trouble", "").strip()
     for key in ("wrapper", "reason") if trouble else ("rule", "wrapper", "reason"):
@@ -132,6 +138,10 @@ def _read(entry: Any, number: int, where: str) -> Gap:
             raise UsageError(f"{where}: no {key}; write {_EXAMPLE}")
     rule, wrapper = entry.get("rule", "").strip(), entry["wrapper"]
     era, sdk = entry.get("era", ""), entry.get("sdk", "")
+    if entry.get("strict") is False and not entry.get("confirmed", "").strip():
+        raise UsageError(
+            f"{where}: strict = false without confirmed; say how it was confirmed that the wrapper races"
+        )
     if trouble and rule:
         raise UsageError(f"{where}: about a rule and about trouble; write two entries")
     if trouble and not trouble.strip("* "):
@@ -146,7 +156,8 @@ def _read(entry: Any, number: int, where: str) -> Gap:
         raise UsageError(f"{where}: unknown era {era!r}: {closest(era, list(ERAS))}")
     if sdk:
         _specifier_must_read(sdk, where)
-    return Gap(number, **{key: value.strip() for key, value in entry.items()})
+    texts = {key: value.strip() for key, value in entry.items() if key != "strict"}
+    return Gap(number, strict=entry.get("strict", True), **texts)
 
 
 def _near_rule(rule: str) -> str:

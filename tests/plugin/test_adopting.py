@@ -102,6 +102,15 @@ def test_a_gap_that_has_closed_is_left_out(adapter, run, pytester, written):
     assert written() == []
 
 
+@pytest.mark.parametrize("says", ["", "CALL-1=broken"])
+def test_a_race_of_the_wrapper_is_taken_over_seen_or_not(adapter, run, pytester, written, says):
+    adapter(says)
+    race = '[[gap]]\nrule = "CALL-1"\nwrapper = "acme"\nreason = "x"\nconfirmed = "y"\nstrict = false\n'
+    pytester.path.joinpath("old.toml").write_text(race)
+    assert run(WRITE, "--mcp-known-gaps=old.toml").ret == 0
+    assert [each["strict"] for each in written()] == [False]
+
+
 def test_an_interrupted_run_writes_no_baseline(adapter, run, pytester):
     adapter("CCH-13=not-testable")
     result = run(WRITE, "-x")

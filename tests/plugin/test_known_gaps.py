@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from importlib.metadata import version
+from typing import Any
 
 import pytest
 
@@ -16,11 +18,12 @@ def baseline(adapter, run, pytester) -> Baseline:
     """Run `acme` under a baseline of entries, each given as its keys."""
 
     def play(
-        says: str, *entries: dict[str, str], arguments: tuple[str, ...] = (), claims: str = ""
+        says: str, *entries: dict[str, Any], arguments: tuple[str, ...] = (), claims: str = ""
     ) -> pytest.RunResult:
         adapter(says, claims=claims)
         text = "".join(
-            "[[gap]]\n" + "".join(f"{key} = '{value}'\n" for key, value in each.items()) for each in entries
+            "[[gap]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in each.items())
+            for each in entries
         )
         pytester.path.joinpath("gaps.toml").write_text(text)
         return run("--mcp-known-gaps=gaps.toml", *arguments)
@@ -28,7 +31,7 @@ def baseline(adapter, run, pytester) -> Baseline:
     return play
 
 
-def gap(rule: str, **more: str) -> dict[str, str]:
+def gap(rule: str, **more: Any) -> dict[str, Any]:
     return {"rule": rule, "wrapper": "acme", "reason": f"{rule} waits for 2.0", **more}
 
 
@@ -142,6 +145,18 @@ def test_a_gap_that_has_closed_fails_the_run(baseline):
 
 def result_path(result: pytest.RunResult) -> str:
     return closed(result)[1].rpartition(" out of ")[2]
+
+
+RACE = {"strict": False, "confirmed": "source: acme.stop has no lock"}
+
+
+def test_a_race_of_the_wrapper_is_no_gap_that_has_closed(baseline):
+    assert baseline("", gap("CALL-1", **RACE), {**HANGS, **RACE}).ret == 0
+    baseline("CALL-1=broken", gap("CALL-1", **RACE)).assert_outcomes(passed=ALL - 1, xfailed=1)
+
+
+def test_a_race_in_a_rule_that_no_item_judges_fails_the_run(baseline):
+    assert "no item judges this rule" in closed(baseline("", gap("CCH-5", **RACE)))[0]
 
 
 def test_a_gap_that_is_broken_in_one_item_of_many_is_not_closed(baseline):

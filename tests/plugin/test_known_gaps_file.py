@@ -31,6 +31,8 @@ GOOD = '[[gap]]\nrule = "CALL-1"\nwrapper = "acme"\nreason = "known"\n'
         (GOOD + 'link_ = "x"', ["unknown key 'link_'", "did you mean 'link'?"]),
         (GOOD + 'era = "modren"', ["unknown era 'modren'", "did you mean 'modern'?"]),
         (GOOD + 'sdk = "mcp 2"', ["sdk = 'mcp 2'", "mcp>=2,<3"]),
+        (GOOD + 'strict = "false"', ["strict = 'false'", "without quotes"]),
+        (GOOD + "strict = false", ["entry 1", "strict = false without confirmed"]),
         (GOOD + "sdk = \"mcp>=2; python_version<'3'\"", ["sdk = ", "mcp>=2,<3"]),
     ],
 )
