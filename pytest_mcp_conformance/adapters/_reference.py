@@ -93,10 +93,14 @@ def wrapper_of(client: ReferenceClient, heard: list[str], white_box: WhiteBox | 
         hears = None if on_progress is None else lambda done, total, text: on_progress(done)
         return await client.call_tool(tool, arguments, meta=meta, on_progress=hears)
 
+    async def call_within(tool: Any, arguments: Any, seconds: float) -> Any:
+        return await client.call_tool(tool, arguments, timeout=seconds)
+
     return Wrapper(
         list_tools=client.list_tools,
         call_tool=client.call_tool,
         call_with=call_with,
+        call_within=call_within,
         refresh=client.refresh,
         invalidate=client.invalidate,
         permissions_changed=client.permissions_changed,

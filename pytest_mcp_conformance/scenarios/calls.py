@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 from pytest_mcp_conformance.contract.calls import (
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
@@ -27,6 +28,7 @@ from pytest_mcp_conformance.scenarios._steps import (
     give_up,
     out_together,
 )
+from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import DEADLINE, FAULTS, V1, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
 
@@ -212,12 +214,14 @@ async def siblings_of_a_failed_call(server: ScriptedServer, connect: Connect) ->
 
 
 @scenario(
-    LIMIT_BOUNDS_THE_WHOLE_VERB, variants=("connect", "listing", "second_page", "call", "after_the_answer")
+    LIMIT_BOUNDS_THE_WHOLE_VERB,
+    variants=("connect", "listing", "second_page", "call", "after_the_answer", "one_call"),
 )
 async def silent_server(server: ScriptedServer, connect: Connect, step: str) -> None:
     """The server falls silent at one step; the wrapper's own limit bounds the whole verb.
 
-    Half the limit is granted on top, for a wrapper that adds a short probe of its own.
+    Of one call it is a limit of its own, half that of the wrapper. Half the limit is granted on top, for a
+    wrapper that adds a short probe of its own.
     """
     limit = connect.claims.own_timeout or 0.0
     if step == "second_page":
@@ -247,11 +251,18 @@ async def _silent_later(server: ScriptedServer, wrapper: Holder, step: str, limi
     if step == "second_page" and not wrapper.claims.follows_pages:
         leave_out(LIMIT_BOUNDS_THE_WHOLE_VERB, "follows_pages")
         return
-    if step == "call":
+    if step == "one_call" and not wrapper.has("call_within"):
+        leave_out(LIMIT_BOUNDS_THE_WHOLE_VERB, "call_within")
+        return
+    if step in ("call", "one_call"):
         await wrapper.list_tools()
-    first = {"listing": "tools/list", "second_page": "tools/list"}.get(step, "tools/call")
+    first = "tools/list" if step in ("listing", "second_page") else "tools/call"
     with server.holding(first) as gate, elapsed() as spent:
-        verb = wrapper.start_listing() if first == "tools/list" else wrapper.start_call("a", "n1")
+        verb: Pending[Any]
+        if step == "one_call":
+            verb = wrapper.start_call_within("a", "n1", limit := limit / 2)
+        else:
+            verb = wrapper.start_listing() if first == "tools/list" else wrapper.start_call("a", "n1")
         if not await arrives_or_ends(gate, verb):
             leave_out(LIMIT_BOUNDS_THE_WHOLE_VERB, f"{verb.step} sends no {first} here")
             return

@@ -182,6 +182,7 @@ class ReferenceClient(Parts):
         *,
         meta: dict[str, Any] | None = None,
         on_progress: OnProgress | None = None,
+        timeout: float | None = None,
     ) -> CallResult:
         """Call one tool, once.
 
@@ -190,6 +191,7 @@ class ReferenceClient(Parts):
             arguments: Plain JSON; copied at once.
             meta: The request's `_meta`, beside the protocol's own keys: plain JSON; copied at once.
             on_progress: Hears of the call's progress, in the order of the wire; must come back at once.
+            timeout: The limit of this call in seconds, everything it needs included; None for the client's.
 
         Returns:
             The result, also where the tool says by `is_error` that it failed.
@@ -203,7 +205,7 @@ class ReferenceClient(Parts):
             DialFailed, ConnectionLost, ClientClosed, VerbTimeout: As everywhere.
             ValueError: The arguments or the `_meta` are not plain JSON.
         """
-        with self.verb("call_tool") as life:
+        with self.verb("call_tool", timeout) as life:
             if isinstance(tool, ListedTool) and not tool.handed_out_by(self):
                 raise StaleTool(tool.name, "it was handed out by another client")
             return await life.caller.call(tool, arguments, meta, on_progress)
@@ -279,13 +281,13 @@ class ReferenceClient(Parts):
         return [self.handle_type(listed.bind(known), self) for known in listed.all()]
 
     @contextmanager
-    def verb(self, verb: str) -> Iterator[Life]:
-        """Run one verb in the life of its beginning, within the limit, everything it needs included."""
+    def verb(self, verb: str, timeout: float | None = None) -> Iterator[Life]:
+        """Run one verb in the life of its beginning, all within its limit, by default the client's."""
         if self._closed:
             raise ClientClosed(f"{self._settings.name}: the client is closed; connect() opens it again")
         if self._life is None:
             self._life = self.life_type(self._open_streams, self._settings)
-        limit = self._settings.timeout
+        limit = self._settings.timeout if timeout is None else timeout
         with anyio.move_on_after(limit) as scope:
             yield self._life
         if scope.cancelled_caught and limit is not None:

@@ -118,7 +118,7 @@ class LimitOfEachRequest(Client):
                 return await super().ask(method, params)
 
     @contextmanager
-    def verb(self, verb):
+    def verb(self, verb, timeout=None):
         if self._life is None:
             self._life = Life(self._open_streams, self._settings)
         yield self._life
@@ -129,10 +129,18 @@ class NoLimit(Client):
     """There is a limit, and nobody applies it."""
 
     @contextmanager
-    def verb(self, verb):
+    def verb(self, verb, timeout=None):
         if self._life is None:
             self._life = Life(self._open_streams, self._settings)
         yield self._life
+
+
+@breaks(LIMIT_BOUNDS_THE_WHOLE_VERB)
+class LimitOfACallIsIgnored(Client):
+    """A limit of one call is taken, and the client's is applied."""
+
+    async def call_tool(self, *given, timeout=None, **more):
+        return await super().call_tool(*given, **more)
 
 
 @breaks(TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT)
