@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_mcp_conformance.contract import Verdict
+from pytest_mcp_conformance.contract import ERAS, Verdict
+from pytest_mcp_conformance.plugin.gaps import Gap
 from pytest_mcp_conformance.plugin.judging import adoption
 from pytest_mcp_conformance.plugin.options import Options
 from pytest_mcp_conformance.reports.text import one_line
@@ -19,23 +20,24 @@ _HEAD = """\
 """
 
 
-def baseline(wrappers: Iterable[WrapperVerdicts], options: Options) -> tuple[str, int]:
+def baseline(wrappers: Sequence[WrapperVerdicts], options: Options) -> tuple[str, int]:
     """The text of a known-gaps file, and the number of its entries.
 
     Args:
         wrappers: The verdicts. What fails for another reason than a broken rule cannot be adopted.
         options: The run's options; entries that are in force already are taken over.
     """
-    entries = [
+    rules = [
         entry
         for wrapper in wrappers
         for verdict in wrapper.rules.values()
-        for entry in _entries(wrapper.name, verdict, options)
+        for entry in _of_rule(wrapper.name, verdict, options)
     ]
-    return "\n".join([_HEAD, *entries]), len(entries)
+    trouble = [_taken_over(gap, gap.wrapper) for gap in options.gaps.entries if _went_wrong(gap, wrappers)]
+    return "\n".join([_HEAD, *rules, *trouble]), len(rules) + len(trouble)
 
 
-def _entries(wrapper: str, verdict: RuleVerdict, options: Options) -> Iterator[str]:
+def _of_rule(wrapper: str, verdict: RuleVerdict, options: Options) -> Iterator[str]:
     if verdict.verdict is Verdict.BROKEN and verdict.fails(strict=options.strict):
         one_era = len(verdict.eras) == 1 and verdict.kept_eras - verdict.eras
         era = next(iter(verdict.eras)) if one_era else ""
@@ -45,16 +47,30 @@ def _entries(wrapper: str, verdict: RuleVerdict, options: Options) -> Iterator[s
     found = (options.gaps.find(verdict.rule.id, wrapper, era) for era in eras)
     for gap in dict.fromkeys(each for each in found if each):
         if verdict.verdict is Verdict.KNOWN_GAP or not gap.strict:
-            yield _entry(
-                rule=gap.rule,
-                wrapper=wrapper,
-                reason=gap.reason,
-                confirmed=gap.confirmed,
-                link=gap.link,
-                sdk=gap.sdk,
-                era=gap.era,
-                strict=gap.strict,
-            )
+            yield _taken_over(gap, wrapper)
+
+
+def _went_wrong(gap: Gap, wrappers: Iterable[WrapperVerdicts]) -> bool:
+    """Whether an entry about trouble still says what is: it was seen, or need not be."""
+    about = [wrapper for wrapper in wrappers if gap.trouble and gap.is_about(wrapper.name)]
+    seen = any(
+        gap.bears(said, wrapper.name, era) for wrapper in about for _, said in wrapper.borne for era in ERAS
+    )
+    return seen or bool(about and not gap.strict)
+
+
+def _taken_over(gap: Gap, wrapper: str) -> str:
+    return _entry(
+        rule=gap.rule,
+        trouble=gap.trouble,
+        wrapper=wrapper,
+        reason=gap.reason,
+        confirmed=gap.confirmed,
+        link=gap.link,
+        sdk=gap.sdk,
+        era=gap.era,
+        strict=gap.strict,
+    )
 
 
 def _entry(*, strict: bool = True, **keys: str) -> str:

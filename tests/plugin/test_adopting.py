@@ -111,6 +111,15 @@ def test_a_race_of_the_wrapper_is_taken_over_seen_or_not(adapter, run, pytester,
     assert [each["strict"] for each in written()] == [False]
 
 
+@pytest.mark.parametrize(("says", "taken"), [("trouble", 1), ("", 0)])
+def test_trouble_that_is_still_there_is_taken_over(adapter, run, pytester, written, says, taken):
+    adapter(says)
+    trouble = '[[gap]]\ntrouble = "task * is still running"\nwrapper = "ac*"\nreason = "x"\n'
+    pytester.path.joinpath("old.toml").write_text(trouble)
+    assert run(WRITE, "--mcp-known-gaps=old.toml").ret == 0
+    assert [each["trouble"] for each in written()] == ["task * is still running"] * taken
+
+
 def test_an_interrupted_run_writes_no_baseline(adapter, run, pytester):
     adapter("CCH-13=not-testable")
     result = run(WRITE, "-x")
