@@ -25,8 +25,11 @@ async def adapter_(dial):
         await (session.discover() if dial.era == "modern" else session.initialize())
 
         async def list_page(cursor):
-            page = await session.list_tools(params=page_params(cursor))
-            return page.tools, page.next_cursor if MODERN else page.nextCursor
+            if MODERN:
+                page = await session.list_tools(params=page_params(cursor))
+                return page.tools, page.next_cursor
+            page = await session.list_tools(cursor)  # the first major knows no other way before 1.18
+            return page.tools, page.nextCursor
 
         verbs = verbs_of(session, limit_of)
         yield Wrapper(**verbs, refresh=verbs["list_tools"], list_page=list_page)

@@ -16,6 +16,7 @@ from tests.sdk.users import (
     GONE,
     MODERN_CLIENT,
     MODERN_SESSION,
+    SECOND,
     SESSION,
     Outcome,
     Way,
@@ -207,6 +208,27 @@ def test_a_subscription_whose_stream_breaks_is_lost_in_words(how: Exception | No
 @pytest.mark.parametrize("way", [MODERN_SESSION, MODERN_CLIENT])
 def test_a_call_given_up_in_the_modern_era_closes_its_response(way: Way) -> None:
     assert run(given_up, way) == ([False], [])
+
+
+@handshake_ways
+def test_a_call_given_up_in_the_handshake_era_keeps_its_response_open(way: Way) -> None:
+    responses, _ = run(given_up, way)
+    assert responses == [True], GONE
+
+
+@every_way
+def test_the_second_major_refuses_an_event_above_one_mebibyte(way: Way) -> None:
+    assert run(call_with_a_text_of, way, 1000).accepted
+    long = run(call_with_a_text_of, way, 2**20)
+    assert long.accepted is not SECOND, GONE
+
+
+async def call_with_a_text_of(way: Way, size: int) -> Outcome:
+    """A call whose answer is one event with a text of so many letters in it."""
+    peer = HttpPeer([[tool("a")]])
+    async with way.connect(peer) as user:
+        await user.listing()
+        return await user.call("a", text="x" * size)
 
 
 async def given_up(way: Way) -> tuple[list[bool], list[dict[str, Any]]]:
