@@ -29,6 +29,23 @@ MALFORMED: dict[str, dict[str, Any]] = {
     "null_schema": {"name": "bad", "inputSchema": None},
 }
 
+UNUSUAL: dict[str, dict[str, Any]] = {
+    "closed": {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False},
+    "choice": {"type": "object", "properties": {"a": {"anyOf": [{"enum": ["x", "y"]}, {"type": "null"}]}}},
+    "list_of_types": {"type": "object", "properties": {"a": {"type": ["string", "null"]}}},
+    "nested": {
+        "type": "object",
+        "properties": {"a": {"type": "array", "items": {"type": "object", "properties": {"b": True}}}},
+    },
+    "recursive": {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/n"}},
+        "$defs": {"n": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}}},
+    },
+    "nothing_said": {"type": "object"},
+}
+"""Input schemas as the specification allows them, in forms that not every server has."""
+
 NAMES_THE_ENTRY = re.compile(r"bad|\b(?:tools?|entry|index|item)\W{0,3}1\b", re.IGNORECASE)
 """Words by which an error says which entry of a listing is malformed: by what is in it, or by its place."""
 
@@ -104,7 +121,18 @@ async def definitions_with_more_in_them(server: ScriptedServer, connect: Connect
 @scenario(MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS, variants=tuple(MALFORMED))
 async def malformed_entry(server: ScriptedServer, connect: Connect, how: str) -> None:
     """Of three entries the middle one is no tool."""
-    server.has_tools("first", MALFORMED[how], "last")
+    await _one_of_three(server, connect, MALFORMED[how])
+
+
+@scenario(MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS, variants=tuple(UNUSUAL))
+async def unusual_entry(server: ScriptedServer, connect: Connect, form: str) -> None:
+    """Of three entries the middle one is a tool whose input schema is of a form that not every server has."""
+    await _one_of_three(server, connect, {"name": "bad", "inputSchema": UNUSUAL[form]})
+
+
+async def _one_of_three(server: ScriptedServer, connect: Connect, entry: dict[str, Any]) -> None:
+    """The list and a call, where one entry is hard to take."""
+    server.has_tools("first", entry, "last")
 
     wrapper = await connect.attempt(server)
     error = wrapper.error
@@ -116,7 +144,7 @@ async def malformed_entry(server: ScriptedServer, connect: Connect, how: str) ->
     with check(MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS):
         if error is not None:
             said = describe(error)
-            assert NAMES_THE_ENTRY.search(said), f"the error does not say which entry is bad: {said}"
+            assert NAMES_THE_ENTRY.search(said), f"the error does not say which entry it is: {said}"
         else:
             served = {each.name for each in await listing.result()}
             assert {"first", "last"} <= served
