@@ -25,7 +25,8 @@ def params_of(dial: Dial) -> Any:
     """The parameters of one server."""
     if dial.transport == "stdio":
         return child_of(dial)
-    return mcp.StreamableHTTPClientParams(url=dial.url, headers=dial.headers)
+    # the session is ended with DELETE, as it is where a URL alone is given
+    return mcp.StreamableHTTPClientParams(url=dial.url, headers=dial.headers, terminate_on_close=True)
 
 
 def verbs_of(toolkit: Any) -> dict[str, Any]:
