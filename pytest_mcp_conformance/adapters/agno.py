@@ -4,7 +4,14 @@ from functools import partial
 
 from agno.tools.mcp import MCPTools
 
-from pytest_mcp_conformance.adapters._agno import HAS_FORCE, HAS_MODES, HAS_MULTI, params_of, together, verbs_of
+from pytest_mcp_conformance.adapters._agno import (
+    HAS_FORCE,
+    HAS_MODES,
+    HAS_MULTI,
+    params_of,
+    together,
+    verbs_of,
+)
 from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 
 
