@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from inspect import Parameter, signature
 from typing import Any
 
-from agents import Agent, RunContextWrapper
-from agents.mcp import MCPServerManager, MCPServerStdio, MCPServerStreamableHttp
-from agents.tool_context import ToolContext
+from agents import Agent, RunContextWrapper, mcp
 
 from pytest_mcp_conformance.contract import Dial, Tool, Wrapper
 
-__all__ = ["LIMIT", "server_of", "together"]
+__all__ = ["HAS_HTTP", "HAS_MANAGER", "HAS_META", "LIMIT", "lister_of", "server_of", "together"]
 
-LIMIT = 30.0
+HAS_HTTP = hasattr(mcp, "MCPServerStreamableHttp")  # since 0.0.15
+HAS_MANAGER = hasattr(mcp, "MCPServerManager")  # since 0.8
+HAS_META = "meta" in signature(mcp.MCPServer.call_tool).parameters  # since 0.8
+HAS_LIMIT = "client_session_timeout_seconds" in signature(mcp.MCPServerStdio).parameters  # since 0.0.13
+LIMIT = 30.0 if HAS_LIMIT else None
 
 
 def server_of(dial: Dial, **how: Any) -> Any:
     """One server."""
-    how |= {"client_session_timeout_seconds": LIMIT}
-    kind: Any = MCPServerStdio if dial.transport == "stdio" else MCPServerStreamableHttp
-    return kind(dial.settings(), **how)
+    how |= {"client_session_timeout_seconds": LIMIT} if HAS_LIMIT else {}
+    kind = "MCPServerStdio" if dial.transport == "stdio" else "MCPServerStreamableHttp"
+    return vars(mcp)[kind](dial.settings(), **how)
+
+
+def lister_of(server: Any) -> Callable[[], Any]:
+    """How a server is listed: 0.1.0 alone must be told for whom."""
+    asked = signature(server.list_tools).parameters.values()
+    if any(each.default is Parameter.empty for each in asked):
+        return partial(server.list_tools, RunContextWrapper(None), Agent("agent"))
+    list_tools: Callable[[], Any] = server.list_tools
+    return list_tools
 
 
 @asynccontextmanager
 async def together(dials: Sequence[Dial]) -> AsyncIterator[Wrapper]:
     """A manager, which has a task for each server, and the tools of an agent with its active servers."""
-    manager = MCPServerManager([server_of(dial) for dial in dials], connect_in_parallel=True)
+    from agents.tool_context import ToolContext  # since 0.1
+
+    manager = vars(mcp)["MCPServerManager"]([server_of(dial) for dial in dials], connect_in_parallel=True)
 
     async def list_tools() -> list[Tool]:
         config: Any = {"failure_error_function": None}  # a call that fails raises

@@ -4,7 +4,14 @@ from functools import partial
 
 from agno.tools.mcp import MCPTools
 
-from pytest_mcp_conformance.adapters._agno import HAS_MODES, HAS_MULTI, params_of, together, verbs_of
+from pytest_mcp_conformance.adapters._agno import (
+    HAS_FORCE,
+    HAS_MODES,
+    HAS_MULTI,
+    params_of,
+    together,
+    verbs_of,
+)
 from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 
 
@@ -33,8 +40,8 @@ async def adapter_(dial):
     await toolkit.connect()
     yield Wrapper(
         **verbs_of(toolkit),
-        refresh=toolkit.build_tools,
-        reconnect=partial(toolkit.connect, force=True),
+        refresh=toolkit.build_tools if HAS_FORCE else None,
+        reconnect=partial(toolkit.connect, force=True) if HAS_FORCE else None,
         together=together if HAS_MULTI else None,
     )
     await toolkit.close()
