@@ -38,7 +38,7 @@ BUNDLED: Mapping[str, str] = {
     "openai-agents": "openai-agents>=0.15.3",
     "pydantic-ai": "pydantic-ai-slim>=0.2.6",
     "semantic-kernel": "semantic-kernel>=1.28.1",
-    "strands-agents": "strands-agents>=1.21",
+    "strands-agents": "strands-agents>=0.3",
 }
 """The names of all bundled adapters, installed or not, and what each needs installed."""
 
