@@ -1,10 +1,11 @@
-"""google-adk's `McpToolset`, whose tools are called by the objects that it lists."""
+"""google-adk's `McpToolset` (before 1.14 `MCPToolset`), whose tools are called by the objects that it lists."""
 
 import os
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
-from google.adk.tools.mcp_tool import McpToolset, StdioConnectionParams, StreamableHTTPConnectionParams
+from google.adk.tools import mcp_tool as adk
+from google.adk.tools.mcp_tool import StdioConnectionParams, StreamableHTTPConnectionParams
 from mcp import StdioServerParameters
 
 from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
@@ -28,13 +29,13 @@ os.environ.setdefault("GOOGLE_API_USE_CLIENT_CERTIFICATE", "false")  # it asks a
 )
 async def adapter_(dial):
     """One toolset, which lists on each call: its cache is for the asking, and kept by real time."""
-    toolset = McpToolset(connection_params=_parameters(dial))
+    toolset = (adk.McpToolset if hasattr(adk, "McpToolset") else adk.MCPToolset)(connection_params=_parameters(dial))
     known = {}
 
     async def list_tools():
         tools = await toolset.get_tools()
         known.update((tool.name, tool) for tool in tools)
-        return [replace(tool_of(tool.raw_mcp_tool), handle=tool) for tool in tools]
+        return [replace(tool_of(_raw(tool)), handle=tool) for tool in tools]
 
     async def call_tool(tool, arguments):
         if isinstance(tool, str):
@@ -46,6 +47,11 @@ async def adapter_(dial):
     async with AsyncExitStack() as stack:
         stack.push_async_callback(toolset.close)
         yield Wrapper(list_tools=list_tools, call_tool=call_tool, refresh=list_tools, close=toolset.close)
+
+
+def _raw(tool):
+    """The SDK's tool; there is no public name for it before 1.15."""
+    return tool.raw_mcp_tool if hasattr(tool, "raw_mcp_tool") else tool._mcp_tool
 
 
 def _parameters(dial):
