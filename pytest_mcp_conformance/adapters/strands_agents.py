@@ -29,15 +29,12 @@ def adapter_(dial):
     client = client_of(dial)
     stop = stops(client)
 
-    def read(tools):
-        return HandedOut(tools, lambda t: replace(tool_of(t.mcp_tool), handle=t))
-
-    def load():
-        return read(loads(client))
+    def load(listed=loads):
+        return HandedOut(listed(client), lambda t: replace(tool_of(t.mcp_tool), handle=t))
 
     def list_page(token):
         page = client.list_tools_sync(token)
-        return read(page), page.pagination_token
+        return load(lambda client: page), page.pagination_token
 
     async def call(tool, sent, **how):
         if isinstance(tool, str) and MANAGED:
