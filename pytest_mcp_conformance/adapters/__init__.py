@@ -25,7 +25,7 @@ BUNDLED: Mapping[str, str] = {
     "fastmcp": "fastmcp>=2.11",
     "fastmcp-proxy": "fastmcp>=2.10.6",
     "fastmcp-proxy-stateful": "fastmcp>=2.10.6",
-    "google-adk": "google-adk>=2",
+    "google-adk": "google-adk>=1.3",
     "langchain-mcp-adapters": "langchain-mcp-adapters>=0.0.11",
     "langchain-mcp-adapters-session": "langchain-mcp-adapters>=0.1.4",
     "litellm": "litellm>=1.110",
@@ -38,7 +38,7 @@ BUNDLED: Mapping[str, str] = {
     "openai-agents": "openai-agents>=0.0.7",
     "pydantic-ai": "pydantic-ai-slim>=0.2.6",
     "semantic-kernel": "semantic-kernel>=1.28.1",
-    "strands-agents": "strands-agents>=1.21",
+    "strands-agents": "strands-agents>=0.3",
 }
 """The names of all bundled adapters, installed or not, and what each needs installed."""
 

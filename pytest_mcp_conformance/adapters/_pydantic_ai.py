@@ -13,19 +13,23 @@ from pydantic_ai.models.function import FunctionModel
 
 from pytest_mcp_conformance.contract import Dial, Outcome, Tool, Wrapper
 
-__all__ = ["CACHES", "LIMIT", "NOW", "OVER_HTTP", "together", "toolset_of"]
+__all__ = ["CACHES", "DIRECT", "LIMIT", "LIMITED", "LOGS", "NOW", "OVER_HTTP", "together", "toolset_of"]
 
 LIMIT = 30.0
-NOW = hasattr(mcp, "MCPToolset")  # since 2.0
+NOW = hasattr(mcp, "MCPToolset")  # since 1.97
 TOOLSETS = "toolsets" in signature(Agent.__init__).parameters
-OVER_HTTP = NOW or hasattr(mcp, "MCPServerStreamableHTTP")  # since 0.3; asked of 2.0 it raises
-CACHES = NOW or "cache_tools" in getattr(mcp.MCPServer, "__annotations__", {})  # since 1.27
+OVER_HTTP = NOW or hasattr(mcp, "MCPServerStreamableHTTP")  # since 0.2.20; asked of 2.0 it raises
+DIRECT = NOW or hasattr(mcp.MCPServer, "direct_call_tool")  # since 0.4.4
+_FIELDS = () if NOW else getattr(mcp.MCPServer, "__annotations__", {})
+CACHES = NOW or "cache_tools" in _FIELDS  # since 1.27
+LOGS = NOW or "log_handler" in _FIELDS  # since 0.3.2
+LIMITED = NOW or "read_timeout" in _FIELDS  # since 0.4.7, for every request
 
 
 def toolset_of(dial: Dial, **how: Any) -> Any:
     """The toolset of one server, in a release before 2.0 its server."""
     names: Any = mcp
-    how = {"read_timeout": LIMIT, **how}
+    how = {**({"read_timeout": LIMIT} if LIMITED else {}), **how}
     if dial.http_client is not None:
         over_http = names.MCPToolset if NOW else names.MCPServerStreamableHTTP
         return over_http(dial.url, http_client=dial.http_client, **how)

@@ -12,9 +12,9 @@ CLAIMS = Claims(  # the docstrings of `MCPToolset` or `MCPServer`: the parameter
     caches_listings=ours.CACHES,  # cache_tools
     lifetimes=not ours.CACHES,  # cache_tools: "fetched once and cached until" a notice or the last exit
     reacts_to_list_changed=0.0 if ours.CACHES else None,  # cache_tools
-    own_timeout=ours.LIMIT,  # read_timeout, init_timeout or timeout
+    own_timeout=ours.LIMIT if ours.LIMITED else None,  # read_timeout, init_timeout or timeout
     call_meta=True,  # direct_call_tool(metadata)
-    callbacks=True,  # log_handler
+    callbacks=ours.LOGS,  # log_handler
     isolates_principals=True,
     clock=True,
     http_client=True,
@@ -29,12 +29,11 @@ BEFORE = Claims(eras=("handshake",), transports=("stdio",), same_task_close=True
 async def adapter_(dial):
     """One toolset, entered once; to close it is to leave it."""
     heard = []
-    toolset = ours.toolset_of(dial, log_handler=hears_log(heard))
+    toolset = ours.toolset_of(dial, **({"log_handler": hears_log(heard)} if ours.LOGS else {}))
 
     async def call_with(tool, arguments, meta=None, on_progress=None):
-        if not ours.OVER_HTTP:
-            return await toolset.call_tool(name_of(tool), arguments)
-        return await toolset.direct_call_tool(name_of(tool), arguments, metadata=meta)
+        call = toolset.direct_call_tool if ours.DIRECT else toolset.call_tool
+        return await call(name_of(tool), arguments, **({"metadata": meta} if ours.OVER_HTTP else {}))
 
     async with AsyncExitStack() as entered:
         await entered.enter_async_context(toolset)
