@@ -1,10 +1,13 @@
 """CAMEL's `MCPToolkit` with one server: function tools that an agent awaits by `func.async_call`."""
 
+from inspect import signature
+
 from camel.toolkits import MCPToolkit
 
 from pytest_mcp_conformance.contract import Claims, Tool, Wrapper, adapter
 
 LIMIT = 30.0
+ONCE = {"max_retries": 1} if "max_retries" in signature(MCPToolkit).parameters else {}  # since 0.2.90
 
 
 @adapter(
@@ -21,7 +24,7 @@ LIMIT = 30.0
 async def adapter_(dial):
     """A toolkit over one server, as its configuration file would name it."""
     servers = {"mcpServers": {"server": dial.settings()}}
-    toolkit = MCPToolkit(config_dict=servers, timeout=LIMIT, max_retries=1)
+    toolkit = MCPToolkit(config_dict=servers, timeout=LIMIT, **ONCE)
 
     async def list_tools():
         return [_tool(each) for each in toolkit.get_tools()]
