@@ -19,7 +19,7 @@ RECONNECTS = "reset" in signature(MCPStdioTool.connect).parameters
 TAKES_META = "_meta" in (MCPStdioTool.call_tool.__doc__ or "")
 """Since 1.10; before, it would be one more argument of the tool."""
 
-_ALIKE: dict[str, Any] = {"request_timeout": 30, "load_prompts": False}  # old releases ask for prompts unoffered
+_ALIKE: dict[str, Any] = {"request_timeout": 30, "load_prompts": False}  # old ones ask for them unoffered
 _TAKEN = signature(MCPStreamableHTTPTool).parameters
 
 

@@ -1,4 +1,4 @@
-"""google-adk's `McpToolset` (before 1.14 `MCPToolset`), whose tools are called by the objects that it lists."""
+"""google-adk's `McpToolset`, before 1.14 `MCPToolset`, whose tools are called by the objects listed."""
 
 import os
 from contextlib import AsyncExitStack

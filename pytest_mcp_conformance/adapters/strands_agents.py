@@ -1,4 +1,4 @@
-"""The `MCPClient` of Strands Agents as a tool provider: what an `Agent` loads its tools from; before 1.14 entered."""
+"""The `MCPClient` of Strands Agents as a tool provider, from which an `Agent` loads; before 1.14 entered."""
 
 import asyncio
 from dataclasses import replace
@@ -49,7 +49,8 @@ def adapter_(dial):
     async def call_within(tool, sent, seconds):
         return await call(tool, sent, read_timeout_seconds=timedelta(seconds=seconds))
 
-    verbs = {"call_with": call_with, "call_within": call_within, **({"list_page": list_page} if PAGED else {})}
+    more = {"list_page": list_page} if PAGED else {}
+    verbs = {"call_with": call_with, "call_within": call_within, **more}
     yield Wrapper(list_tools=load, call_tool=call, close=stop, **verbs)
     try:
         stop()
