@@ -361,3 +361,20 @@ ANSWER_UNDER_AN_ID_OF_ANOTHER_TYPE_IS_NOT_WAITED_OUT = Rule(
     ),
     reports=(issue("modelcontextprotocol/python-sdk", 1720), issue("modelcontextprotocol/python-sdk", 192)),
 )
+
+ARGUMENTS_ARRIVE_AS_GIVEN = Rule(
+    id="CALL-21",
+    level=MUST,
+    source=KIT,
+    rests_on=(
+        spec("2026-07-28", "server/tools#calling-tools"),
+        spec("2025-11-25", "server/tools#calling-tools"),
+    ),
+    text="The arguments of a call MUST arrive under the names and with the values that the caller gave them.",
+    why="An argument that is called as a parameter of the wrapper is lost, or another tool is called.",
+    if_broken=(
+        "keep the arguments of a tool in a mapping of their own, not beside your own parameters",
+        "do not look into the arguments for what is meant for you",
+    ),
+    reports=(issue("agno-agi/agno", 9379),),
+)

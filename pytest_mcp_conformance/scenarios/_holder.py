@@ -133,6 +133,10 @@ class Holder(Owner):
         shown = self._shown if handle is ABSENT and name in self._handles else 0
         return Pending(self._call(name, "call_tool", chosen, told, shown=shown), "call_tool")
 
+    def start_call_given(self, name: str, arguments: Mapping[str, Any]) -> Pending[Outcome]:
+        """Start a call of the tool `name` with these arguments alone, whatever they are called."""
+        return Pending(self._call(name, "call_tool", self.handle(name), dict(arguments)), "call_tool")
+
     def start_call_with(
         self, name: str, nonce: str, meta: Mapping[str, Any], on_progress: Callable[[float], None] | None
     ) -> Pending[Outcome]:

@@ -48,7 +48,8 @@ ONE_BY_ONE = "sends one request at a time"
 """Why calls that are out together, or beside a listing, are left out."""
 
 SAYS_CLOSED = re.compile(
-    r"clos|lost|terminat|disconnect|broken|not connected|eof|end of|reset|dead|gone|hung up|dropped|shut",
+    r"clos|lost|terminat|disconnect|broken|not connected|eof|end of|reset|dead|gone|hung up|dropped|shut|"
+    r"\bcut\b",
     re.IGNORECASE,
 )
 """Words by which an error says that a connection is no more; the name of its type counts."""

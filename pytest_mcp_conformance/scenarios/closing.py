@@ -32,6 +32,9 @@ async def closes_twice(server: ScriptedServer, connect: Connect, how: str) -> No
     if how == "without_a_connect" and not connect.claims.makes("lazy_connect"):
         leave_out(CLOSING_TWICE_IS_CLOSING_ONCE, "lazy_connect: it is connected once it is set up")
         return
+    if connect.claims.makes("same_task_close"):
+        leave_out(CLOSING_TWICE_IS_CLOSING_ONCE, "same_task_close: a second task cannot close it")
+        return
 
     async with connect(server) as wrapper, connect(server) as other:
         if how != "without_a_connect":
@@ -157,8 +160,8 @@ async def one_of_two_users_leaves(server: ScriptedServer, connect: Connect, how:
         await leaver.list_tools()
         await user.list_tools()
         reached(len(server.connections) == 1, "two holders that pool their connections did not share one")
-        if how == "closes_twice" and not leaver.has("close"):
-            leave_out(CONNECTION_IN_USE_STAYS_OPEN, "close")
+        if how == "closes_twice" and (leaver.claims.same_task_close or not leaver.has("close")):
+            leave_out(CONNECTION_IN_USE_STAYS_OPEN, "close, without same_task_close")
             return
         with server.holding("tools/call") as gate:
             call = user.start_call("old", "n1")

@@ -13,7 +13,7 @@ from pytest_mcp_conformance.contract.connections import HTTP_ERROR_BELONGS_TO_IT
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, reached
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
-from pytest_mcp_conformance.scenarios._steps import elapsed
+from pytest_mcp_conformance.scenarios._steps import elapsed, out_together
 from pytest_mcp_conformance.server import FAULTS, V1, ScriptedServer
 
 ERRORS = ("unauthorized", "forbidden", "too_many_requests", "server_error", "unavailable")
@@ -30,7 +30,11 @@ async def http_errors_to_calls(server: ScriptedServer, connect: Connect) -> None
         before = wrapper.connections
         with server.holding("tools/call") as gate:
             sibling = wrapper.start_call("old", "sibling")
-            await gate.arrived()
+            beside = wrapper.start_call("old", "beside")
+            together = await out_together(gate, [sibling, beside])
+            if together:
+                gate.call("beside").release()
+                await beside.ended()
             for place, name in enumerate(ERRORS, 1):
                 fault = replace(FAULTS[name], headers=())  # nobody is told to come back
                 status = fault.status
@@ -43,7 +47,7 @@ async def http_errors_to_calls(server: ScriptedServer, connect: Connect) -> None
             gate.open()
             gate.release_all()
             with check(HTTP_ERROR_BELONGS_TO_ITS_REQUEST):
-                outcome = await sibling.result()
+                outcome = await sibling.result()  # who sends one call at a time has it answered before
                 assert outcome.ok, f"the sibling that was out meanwhile: {outcome}"
         reached(server.ledger.calls("call 1"), "the calls were not sent")
         with check(HTTP_ERROR_BELONGS_TO_ITS_REQUEST):
