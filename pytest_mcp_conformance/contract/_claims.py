@@ -8,7 +8,7 @@ from typing import Any, Literal
 from ._errors import AdapterError
 from ._given import must_be_known
 
-__all__ = ["CLAIMS", "ERAS", "EXCUSES", "WAYS", "Claims"]
+__all__ = ["CLAIMS", "ERAS", "EXCUSES", "IN_SECONDS", "WAYS", "Claims"]
 
 ERAS = ("handshake", "modern")
 WAYS = ("memory", "http", "stdio", "loopback")
@@ -98,7 +98,7 @@ class Claims:
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        for name in ("reacts_to_list_changed", "polls", "own_timeout"):
+        for name in sorted(IN_SECONDS):
             value = getattr(self, name)
             if value is not None and (
                 isinstance(value, bool) or not isinstance(value, int | float) or value < 0
@@ -135,6 +135,9 @@ class Claims:
 
 EXCUSES = frozenset({"lazy_connect", "dials_per_operation", "resends_calls", "same_task_close", "one_shot"})
 """The claims that soften a rule; all others are promises."""
+
+IN_SECONDS = frozenset({"reacts_to_list_changed", "polls", "own_timeout"})
+"""The claims that are a number of seconds."""
 
 CLAIMS = tuple(field.name for field in fields(Claims))
 """The names of all claims."""

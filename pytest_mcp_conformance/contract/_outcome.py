@@ -105,11 +105,23 @@ def outcome_of(returned: Any = None, *, error: BaseException | None = None) -> O
 
 def describe(error: BaseException) -> str:
     """An exception in words: type, text, members of a group, cause. Never empty, and never an address."""
-    parts = [f"{type(error).__name__}: {error}" if str(error) else type(error).__name__]
-    parts += [describe(inner) for inner in getattr(error, "exceptions", ())]
-    if error.__cause__ is not None:
-        parts.append(describe(error.__cause__))
+    parts = [f"{type(each).__name__}: {each}" if str(each) else type(each).__name__ for each in family(error)]
     return re.sub(r"\b(?:0x)?[0-9a-f]{9,16}\b", "...", "; ".join(parts))
+
+
+def family(error: BaseException | None) -> list[BaseException]:
+    """An exception, the members of groups and the causes, each once: a cause may hold whom it caused."""
+    found: list[BaseException] = []
+
+    def look(each: BaseException | None) -> None:
+        if each is not None and not any(each is known for known in found):
+            found.append(each)
+            for member in getattr(each, "exceptions", ()):
+                look(member)
+            look(each.__cause__)
+
+    look(error)
+    return found
 
 
 def _field(holder: Any, *names: str) -> Any:

@@ -19,6 +19,7 @@ from pytest_mcp_conformance.contract import (
     way_into,
 )
 from pytest_mcp_conformance.contract._adapter import place_of
+from pytest_mcp_conformance.contract._claims import IN_SECONDS
 from pytest_mcp_conformance.history import Event
 from pytest_mcp_conformance.history.redacting import Secrets
 from pytest_mcp_conformance.scenarios import claims as probes
@@ -136,7 +137,8 @@ def _out_of_reach(scenario: Scenario, way: str) -> dict[str, str]:
 def _unclaimed(rules: tuple[Rule, ...], adapter: Adapter, era: str, way: str) -> dict[str, str]:
     """The rules whose needs the adapter does not promise, each with what is missing.
 
-    A promise that it does not make and that the wire shows all the same counts as made.
+    A promise that it does not make and that the wire shows all the same counts as made, but for those that
+    are a number of seconds: which one, nobody has said.
     """
     found: dict[str, str] = {}
     for rule in rules:
@@ -144,7 +146,8 @@ def _unclaimed(rules: tuple[Rule, ...], adapter: Adapter, era: str, way: str) ->
         missing = missing_claims(rule, adapter.claims, way)
         if missing:
             names = {name for need in missing.split(", ") for name in need.split(" or ")}
-            shown = frozenset(n for n in names & probes.BY_CLAIM.keys() if _probe(n, adapter, era, way).wire)
+            judged = (names & probes.BY_CLAIM.keys()) - IN_SECONDS
+            shown = frozenset(name for name in judged if _probe(name, adapter, era, way).wire)
             missing = missing_claims(rule, adapter.claims, way, shown)
         if missing:
             found[rule.id] = missing

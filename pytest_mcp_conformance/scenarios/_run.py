@@ -129,7 +129,7 @@ def run_once(
         current_judge.set(judge)
         under_way.set(set())
         server = ScriptedServer(era, history=history, way=way)
-        ways = Ways(way)
+        ways = Ways(way, _host_of(scenario.name, variant, era))
 
         async def look_around() -> None:
             await end_verbs()
@@ -194,3 +194,8 @@ def _open(history: Recorder, idle: set[int]) -> list[int]:
         elif event.kind == "closed":
             live.discard(event.connection)
     return sorted(live - idle)
+
+
+def _host_of(*play: str) -> str:
+    """A part of a host name that tells one play from another: what is cached by address is not met again."""
+    return ".".join(word.replace("_", "-").lower() for word in play if word)

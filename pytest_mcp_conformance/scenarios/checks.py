@@ -18,6 +18,7 @@ from pytest_mcp_conformance.contract.checks import (
 )
 from pytest_mcp_conformance.scenarios._channel import must_have_a_channel
 from pytest_mcp_conformance.scenarios._connect import Connect
+from pytest_mcp_conformance.scenarios._first_page import names_a_page
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
@@ -197,6 +198,11 @@ async def schemas_of_three_pages(server: ScriptedServer, connect: Connect, how: 
             return
         if not await _walk(wrapper):
             leave_out(TOOLS_OF_EVERY_PAGE_ARE_CHECKED, "follows_pages or list_page")
+            return
+        if not any(map(names_a_page, server.ledger.listings())):
+            leave_out(
+                TOOLS_OF_EVERY_PAGE_ARE_CHECKED, "asks for the first page alone, which is for other rules"
+            )
             return
         if how == "one_page_again":
             if not wrapper.has("list_page"):

@@ -174,6 +174,13 @@ async def close_ends_everything(server: ScriptedServer, connect: Connect, how: s
             await wrapper.list_tools()
             await wrapper.call("old", "n1")
             await server.notify_list_changed()
+            if (
+                how == "in_flight"
+                and connect.claims.makes("dials_per_operation")
+                and not wrapper.has("close")
+            ):
+                leave_out(CLOSE_ENDS_EVERYTHING_IT_OPENED, "dials_per_operation: there is nothing to close")
+                return
             if how == "in_flight":
                 with server.holding("tools/call") as gate:
                     call = wrapper.start_call("old", "n2")

@@ -71,7 +71,7 @@ async def credential_of_another_principal(server: ScriptedServer, connect: Conne
     """
     server.ttl_ms = HOUR_MS
     for name in "AB":
-        server.has_tools("old", f"of_{name}", principal=name)
+        server.has_tools("old", f"of_{name.lower()}", principal=name)
     traffic = Traffic(server, connect)
 
     async with connect(server, "A") as wrapper:
@@ -86,7 +86,7 @@ async def credential_of_another_principal(server: ScriptedServer, connect: Conne
         mark = traffic.mark
         with check(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN):
             names = await wrapper.try_names()
-            assert names in (None, ["of_B", "old"]), "the tools of B, whose token has replaced A's"
+            assert names in (None, ["of_b", "old"]), "the tools of B, whose token has replaced A's"
         await wrapper.call("old", "n1")
         reached(traffic.calls("n1"), "no call was sent after the change")
     with check(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN):
@@ -103,7 +103,7 @@ async def settings_object_of_the_caller(server: ScriptedServer, connect: Connect
     the wrapper does with it from being seen.
     """
     for name in "AB":
-        server.has_tools("old", f"of_{name}", principal=name)
+        server.has_tools("old", f"of_{name.lower()}", principal=name)
     traffic = Traffic(server, connect)
     given, theirs = (connect.dial(server, name).headers for name in "AB")
     callers = Configuration(given)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from http import HTTPStatus
 
 from pytest_mcp_conformance.contract import Outcome
+from pytest_mcp_conformance.contract._outcome import family
 from pytest_mcp_conformance.contract.calls import PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL
 from pytest_mcp_conformance.contract.connections import HTTP_ERROR_BELONGS_TO_ITS_REQUEST
 from pytest_mcp_conformance.scenarios._connect import Connect
@@ -81,19 +81,10 @@ def _statuses(outcome: Outcome) -> set[int]:
     """The HTTP statuses that can be read from what a caller gets: in its text, or on its exceptions."""
     found = {int(number) for number in re.findall(r"(?<!\d)[1-5]\d\d(?!\d)", outcome.text)}
     found |= {status for status in HTTPStatus if status.phrase.lower() in outcome.text.lower()}
-    for error in _within(outcome.error):
+    for error in family(outcome.error):
         for holder in (error, getattr(error, "response", None), getattr(error, "error", None)):
             for name in ("status_code", "status", "code"):
                 number = getattr(holder, name, None)
                 if isinstance(number, int):
                     found.add(number)
     return found
-
-
-def _within(error: BaseException | None) -> Iterator[BaseException]:
-    """An exception, its causes, and the members of groups."""
-    if error is not None:
-        yield error
-        yield from _within(error.__cause__)
-        for member in getattr(error, "exceptions", ()):
-            yield from _within(member)

@@ -30,14 +30,17 @@ class InProcess:
 
     Args:
         server: The script.
+        place: A part of the host name, in the form of one: of each play its own, so that nothing that is kept
+            by address in one play is met by the next.
 
     Attributes:
         engine: What answers, with its settings.
         refused: What was asked of other hosts while this had an address: method and URL.
     """
 
-    def __init__(self, server: ScriptedServer) -> None:
+    def __init__(self, server: ScriptedServer, place: str = "") -> None:
         self.engine = HttpEngine(server)
+        self.place = place
         self.refused: list[str] = []
         self.home: Home | None = None
         self._host = ""
@@ -88,8 +91,9 @@ class _Board:
 
             self._hold = held_pools(self)
             self._hold.__enter__()
+        domain = f"{way.place}.{DOMAIN}" if way.place else DOMAIN
         host = next(
-            host for n in range(1, len(self._ways) + 2) if (host := f"server-{n}.{DOMAIN}") not in self._ways
+            host for n in range(1, len(self._ways) + 2) if (host := f"server-{n}.{domain}") not in self._ways
         )
         self._ways[host] = way
         return host

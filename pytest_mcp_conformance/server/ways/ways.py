@@ -34,10 +34,12 @@ class Ways:
 
     Args:
         transport: The way in: `memory`, `http`, `stdio` or `loopback`.
+        place: A part of the host names of addresses inside this process; none without it.
     """
 
-    def __init__(self, transport: str = "memory") -> None:
+    def __init__(self, transport: str = "memory", place: str = "") -> None:
         self.transport = transport
+        self._place = place
         self._addresses: dict[ScriptedServer, InProcess | Loopback] = {}
         self._commands: dict[tuple[ScriptedServer, str | None], StdioWay] = {}
 
@@ -54,7 +56,8 @@ class Ways:
         if self.transport not in ways:
             raise AdapterError(
                 f"the adapter asked for dial.{asked}, and this run plays over {self.transport}: "
-                f"declare Claims(transports={ways!r}), or run with --mcp-transport={ways[0]}"
+                f"declare Claims(transports={ways!r}), as its source does not show it, "
+                f"or run with --mcp-transport={ways[0]}"
             )
 
     def url_of(self, server: ScriptedServer, principal: str | None, headers: Mapping[str, str]) -> str:
@@ -92,7 +95,7 @@ class Ways:
 
     def _address_of(self, server: ScriptedServer) -> InProcess | Loopback:
         if server not in self._addresses:
-            self._addresses[server] = _address(self.transport, server)
+            self._addresses[server] = _address(self.transport, server, self._place)
         return self._addresses[server]
 
     def idle(self) -> set[int]:
@@ -114,7 +117,7 @@ class Ways:
             await way.aclose()
 
 
-def _address(transport: str, server: ScriptedServer) -> InProcess | Loopback:
+def _address(transport: str, server: ScriptedServer, place: str) -> InProcess | Loopback:
     """An address for `server`. The libraries behind it are heavy, and wanted only here."""
     if transport == "loopback":
         from pytest_mcp_conformance.server.ways.loopback import Loopback
@@ -122,4 +125,4 @@ def _address(transport: str, server: ScriptedServer) -> InProcess | Loopback:
         return Loopback(server)
     from pytest_mcp_conformance.server.ways.in_process import InProcess
 
-    return InProcess(server)
+    return InProcess(server, place)
