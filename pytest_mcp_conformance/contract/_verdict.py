@@ -44,10 +44,11 @@ class Judgement:
         detail: The failing assertion with its values, or the reason.
         history: The events that show it, one a line.
         sdk: What the bare SDK does in the same scenario, in words; empty where it was not asked.
-        inherited: True when the bare SDK breaks the rule in the same scenario too.
+        inherited: True when the bare SDK breaks the rule in the same scenario, at the same place, too.
         hard: Fails the item whatever the rule's level: something was left behind.
         drawing: The events that prove it, or the last ones, as lanes: lines of text.
         proof: The numbers of these events in the history of the play.
+        place: Where in the scenario it was found broken: file and line.
     """
 
     rule: str
@@ -59,6 +60,7 @@ class Judgement:
     hard: bool = False
     drawing: tuple[str, ...] = ()
     proof: tuple[int, ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True)

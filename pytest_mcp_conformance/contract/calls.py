@@ -41,6 +41,7 @@ RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER = Rule(
         "do not let the error of a side request replace the result",
         "look for a hidden tools/list after the call",
         "keep cache writes and refreshes off the way of the result",
+        "hand out every part of a result, each text and the structured content",
     ),
 )
 

@@ -46,8 +46,8 @@ ANSWERS_ARE_JUDGED_BY_THE_NEWEST_LISTING = Rule(
     text="Answers MUST be judged by the newest listing that the wrapper has taken.",
     why="Valid answers of a changed tool are refused, and wrong ones pass.",
     if_broken=(
-        "replace the schemas with every listing",
-        "drop the schemas of tools that are gone",
+        "replace the schemas with every listing, of each tool that it has",
+        "do not let the answers of a tool that is gone through unchecked for that: see CHK-11",
         "check whether the SDK below merges listings instead",
     ),
     needs=frozenset({"checks_output"}),

@@ -137,6 +137,7 @@ class Connect:
                 yield held
 
         holder = Holder(replace(self.adapter, play=play, shared=None), dials[0], (), servers[0])
+        holder.names_are_the_servers = False
         self._dials += dials
         self.holders.append(holder)
         await self._opened(holder)

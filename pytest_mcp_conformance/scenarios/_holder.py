@@ -19,6 +19,7 @@ from pytest_mcp_conformance.contract._tool import names_of, tools_of
 from pytest_mcp_conformance.scenarios._judge import NotClaimed, reached
 from pytest_mcp_conformance.scenarios._notes import Notes
 from pytest_mcp_conformance.scenarios._owner import Opener, Owner
+from pytest_mcp_conformance.scenarios._prefixes import prefixed
 from pytest_mcp_conformance.scenarios._verbs import Pending, is_async, perform
 from pytest_mcp_conformance.server import ABSENT, ScriptedServer
 
@@ -40,6 +41,9 @@ class Holder(Owner):
         shared: What holders share, where the adapter shares something.
         server: The script at the other end.
         opener: Where it is entered, if not in its owner task.
+
+    Attributes:
+        names_are_the_servers: Whether a tool has to be handed out under the name that its server lists.
     """
 
     def __init__(
@@ -53,6 +57,7 @@ class Holder(Owner):
         super().__init__(adapter, (dial, *shared), opener)
         self.server = server
         self.principal = dial.principal
+        self.names_are_the_servers = True
         self.handed_out: Any = None
         self._handles: dict[str, Any] = {}
         self._shown = 0
@@ -275,6 +280,8 @@ class Holder(Owner):
             try:
                 self.handed_out = await self._perform("list_tools")
                 served += tools_of(self.handed_out)
+                if self.names_are_the_servers and (remedy := prefixed(served, self.server.history)):
+                    raise AdapterError(remedy)
             except AdapterError as wrong:
                 self.error = wrong
                 raise

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 
 from pytest_mcp_conformance.contract import ConformanceError, Judgement, Rule, Verdict
 from pytest_mcp_conformance.history import Recorder, telling
@@ -34,10 +36,11 @@ class Judge:
         self._history = history
         self._said: dict[str, Judgement] = {}
 
-    def broken(self, rule: Rule, detail: str) -> None:
+    def broken(self, rule: Rule, detail: str, place: str = "") -> None:
         """State that `rule` is broken; the first detail stands."""
         if self._verdict(rule) is not Verdict.BROKEN:
-            self._said[rule.id] = Judgement(rule.id, Verdict.BROKEN, detail, telling(self._history))
+            told = telling(self._history)
+            self._said[rule.id] = Judgement(rule.id, Verdict.BROKEN, detail, told, place=place)
 
     def kept(self, rule: Rule) -> None:
         """State that `rule` was seen kept, unless it was seen broken."""
@@ -97,10 +100,10 @@ def check(rule: Rule) -> Iterator[None]:
         yield
     except AssertionError as failed:
         if judged:
-            judge.broken(rule, _first_part(str(failed)))
+            judge.broken(rule, _first_part(str(failed)), _place_of(failed))
     except (VerbFailed, NotReached) as failed:
         if judged:
-            judge.broken(rule, str(failed))
+            judge.broken(rule, str(failed), _place_of(failed))
     except NotClaimed as missing:
         judge.not_claimed(rule, str(missing))
     else:
@@ -121,6 +124,13 @@ def reached(condition: object, what: str) -> None:
     """
     if not condition:
         raise NotReached(f"not exercised: {what}")
+
+
+def _place_of(failed: BaseException) -> str:
+    """The line of the checked block in which it failed."""
+    frames = traceback.extract_tb(failed.__traceback__)
+    checked = [each for each in frames if each.filename != __file__]
+    return f"{Path(checked[0].filename).name}:{checked[0].lineno}" if checked else ""
 
 
 def _first_part(text: str) -> str:

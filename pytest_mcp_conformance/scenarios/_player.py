@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
+from importlib.metadata import version
 
 from pytest_mcp_conformance.adapters import bare_sdks, is_bare_sdk
 from pytest_mcp_conformance.contract import (
@@ -163,25 +164,38 @@ def _beside_the_sdk(
             replace(each, sdk="this is the SDK itself") if each.verdict is Verdict.BROKEN else each
             for each in judgements
         )
-    there: dict[str, Verdict] = {}
+    said: dict[str, dict[str, Judgement]] = {}
     for bare in bare_sdks():
         alone = play(scenario, bare, era=era, way=way, variant=variant, compare=False)
         for each in alone.judgements:
-            if there.get(each.rule) is not Verdict.BROKEN and each.verdict in _SAID:
-                there[each.rule] = each.verdict
-    return tuple(
-        each
-        if each.verdict is not Verdict.BROKEN
-        else replace(
-            each,
-            sdk=f"mcp {bare.version} alone {_SAID.get(there.get(each.rule), 'makes no promise here')}",
-            inherited=there.get(each.rule) is Verdict.BROKEN,
-        )
-        for each in judgements
-    )
+            said.setdefault(each.rule, {})[bare.name] = each
+    return tuple(_compared(each, said.get(each.rule, {})) for each in judgements)
 
 
-_SAID: dict[Verdict | None, str] = {
+def _compared(judgement: Judgement, alone: Mapping[str, Judgement]) -> Judgement:
+    if judgement.verdict is not Verdict.BROKEN:
+        return judgement
+    return replace(judgement, sdk=_told(judgement, alone), inherited=_same(judgement, alone))
+
+
+def _same(judgement: Judgement, alone: Mapping[str, Judgement]) -> bool:
+    """Whether a bare SDK breaks the rule at the same place of the scenario."""
+    return any(each.verdict is Verdict.BROKEN and each.place == judgement.place for each in alone.values())
+
+
+def _told(judgement: Judgement, alone: Mapping[str, Judgement]) -> str:
+    """What the bare SDKs do, by their names where they differ."""
+    words = {name: _SAID[each.verdict] for name, each in alone.items() if each.verdict in _SAID}
+    if not words:
+        return f"mcp {version('mcp')} alone makes no promise here"
+    if any(each.verdict is Verdict.BROKEN for each in alone.values()) and not _same(judgement, alone):
+        words = {name: said.replace("too", "at another point") for name, said in words.items()}
+    if len(set(words.values())) == 1:
+        return f"mcp {version('mcp')} alone {next(iter(words.values()))}"
+    return f"mcp {version('mcp')} alone: " + ", ".join(f"{name} {said}" for name, said in words.items())
+
+
+_SAID = {
     Verdict.KEPT: "keeps this rule",
     Verdict.BROKEN: "breaks this rule too",
 }

@@ -195,8 +195,12 @@ async def caller_edits_definitions(server: ScriptedServer, connect: Connect) -> 
         before = [definition(each) for each in tools]
         edit(tools)
         with check(HANDED_OUT_LIST_IS_NOT_THE_CACHE):
-            after = [definition(each) for each in await wrapper.list_tools()]
+            again = await wrapper.list_tools()
+            after = [definition(each) for each in again]
             assert after == before, "a listing after a caller edited the definitions of another one"
+            edit(again)  # which a wrapper that keeps lists has not fetched for this caller
+            after = [definition(each) for each in await wrapper.list_tools()]
+            assert after == before, "a listing after a caller edited the definitions of a kept one"
 
 
 @scenario(LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION, variants=("closed", "reconnect", "dropped"))

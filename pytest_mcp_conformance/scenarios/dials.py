@@ -207,6 +207,8 @@ async def connection_in_place_of_another(server: ScriptedServer, connect: Connec
             server.refusing = how == "reconnect_fails"
             await wrapper.start("reconnect").ended()
         await server.settle()
+        if how == "reconnect":
+            await wrapper.try_names()  # what was handed out before may be of the connection before
         outcome = await wrapper.call("old", "n3")
         live = await server.left_open()
         with check(SECOND_CONNECT_LEAVES_ONE_LIVE):
