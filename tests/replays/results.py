@@ -86,7 +86,8 @@ def _rows(told: Table, results: dict[str, dict[str, Result]]) -> list[tuple[str,
 
 
 def _rule(replay: Replay) -> str:
-    return f"{replay.rule}, `{replay.scenario}`" if replay.scenario else replay.rule
+    place = f"{replay.scenario} ({replay.variant})" if replay.variant else replay.scenario
+    return f"{replay.rule}, `{place}`" if place else replay.rule
 
 
 def _sides(pair: Replay | Apart) -> tuple[str, str]:

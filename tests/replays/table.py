@@ -39,6 +39,7 @@ class Replay(_Pair, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fi
         way: The way in; empty for the first that fits.
         scenario: The one scenario of the rule that is about this fault, where another one is about a fault
             that both releases have; empty for all.
+        variant: The one variant of that scenario, in the same way.
     """
 
     adapter: str
@@ -48,6 +49,7 @@ class Replay(_Pair, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fi
     fixed_pins: tuple[str, ...] = ()
     way: str = ""
     scenario: str = ""
+    variant: str = ""
 
     def row(self, side: str) -> Row:
         """What is installed for one side, `affected` or `fixed`."""
@@ -56,7 +58,7 @@ class Replay(_Pair, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fi
 
     def play(self, side: str) -> Play:
         """What is played for one side; its rules are those of all reports that it is played for."""
-        return Play(self.row(side), self.way, self.scenario)
+        return Play(self.row(side), self.way, self.scenario, self.variant)
 
 
 class Apart(_Pair, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True):
@@ -73,24 +75,26 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Play(msgspec.Struct, frozen=True):
-    """One release, judged by the rules of all its reports over one way in, or by one scenario."""
+    """One release, judged by the rules of all its reports over one way in, or by one scenario or variant."""
 
     row: Row
     way: str = ""
     scenario: str = ""
+    variant: str = ""
     rules: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """What tells it from the others."""
-        return "-".join(filter(None, (self.row.key, self.way, self.scenario)))
+        return "-".join(filter(None, (self.row.key, self.way, self.scenario, self.variant)))
 
     @property
     def words(self) -> list[str]:
         """What chooses it, for pytest."""
         words = [f"--mcp-rule={rule}" for rule in self.rules]
         words += [f"--mcp-transport={self.way}"] if self.way else []
-        return words + (["-k", self.scenario] if self.scenario else [])
+        chosen = " and ".join(filter(None, (self.scenario, self.variant)))
+        return words + (["-k", chosen] if chosen else [])
 
 
 def read_table() -> Table:

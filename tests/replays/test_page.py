@@ -28,6 +28,8 @@ def test_the_table_names_adapters_and_rules_that_there_are():
     assert {each.rule for each in TABLE.replay} <= {*RULES}
     judging = {(rule.id, scenario.name) for scenario in CATALOGUE for rule in scenario.rules}
     assert {(each.rule, each.scenario) for each in TABLE.replay if each.scenario} <= judging
+    variants = {(scenario.name, variant) for scenario in CATALOGUE for variant in scenario.variants}
+    assert {(each.scenario, each.variant) for each in TABLE.replay if each.variant} <= variants
     reports = [each.report for each in (*TABLE.replay, *TABLE.apart)]
     assert len(reports) == len(set(reports))
 
@@ -52,6 +54,11 @@ def test_a_scenario_is_played_by_itself():
         ("a-2", ["--mcp-rule=CCH-18"]),
         ("a-1-caller_edits_a_list", ["--mcp-rule=CCH-18", "-k", "caller_edits_a_list"]),
         ("a-2-caller_edits_a_list", ["--mcp-rule=CCH-18", "-k", "caller_edits_a_list"]),
+    ]
+    variant = Replay(rule="TOOL-8", scenario="unusual_entry", variant="closed", **given)
+    assert [(play.key, play.words[1:]) for play in plays_of((variant,))] == [
+        ("a-1-unusual_entry-closed", ["-k", "unusual_entry and closed"]),
+        ("a-2-unusual_entry-closed", ["-k", "unusual_entry and closed"]),
     ]
 
 
