@@ -187,7 +187,8 @@ async def _walk_without_an_end(
     server.has_tools(*V1)
     await wrapper.make_stale()
     with check(rule):
-        assert {"a", "old"} <= set(await wrapper.names())
+        names_now = await wrapper.names()
+        assert {"a", "old"} <= set(names_now), f"the list after the server was mended: {names_now}"
 
 
 @scenario(NO_PAGE_SIZE_ENDS_THE_WALK)
