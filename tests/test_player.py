@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import re
 import threading
 
 import pytest
@@ -16,6 +17,7 @@ from pytest_mcp_conformance.history import Recorder
 from pytest_mcp_conformance.scenarios import CATALOGUE, _drawing, _run
 from pytest_mcp_conformance.scenarios._player import play
 from pytest_mcp_conformance.scenarios._refusals import Refusals
+from pytest_mcp_conformance.scenarios._run import _host_of
 from pytest_mcp_conformance.server.ways.http import DOMAIN
 from tests.cells import cells
 
@@ -615,3 +617,18 @@ def test_what_cannot_be_drawn_is_broken_all_the_same(monkeypatch):
     broken = judgement(scenario, kept_for_ever())
     assert broken.verdict is Verdict.BROKEN
     assert broken.drawing == ("not drawn, by a fault of the kit: KeyError: 'a fault of the checker'",)
+
+
+def test_each_play_has_a_host_name_of_its_own():
+    plays = [
+        (scenario.name, variant, era)
+        for scenario in CATALOGUE
+        for variant in scenario.variants or ("",)
+        for era in sorted(scenario.eras)
+    ]
+    hosts = [f"server-1.{_host_of(*each)}.{DOMAIN}" for each in plays]
+    assert [
+        host for host in hosts if not re.fullmatch(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.?)+", host)
+    ] == []
+    assert len(hosts) == len(set(hosts))
+    assert max(map(len, hosts)) < 254

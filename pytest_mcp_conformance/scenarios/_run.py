@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -198,4 +199,4 @@ def _open(history: Recorder, idle: set[int]) -> list[int]:
 
 def _host_of(*play: str) -> str:
     """A part of a host name that tells one play from another: what is cached by address is not met again."""
-    return ".".join(word.replace("_", "-").lower() for word in play if word)
+    return ".".join(re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-") for word in play if word)
