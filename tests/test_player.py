@@ -6,11 +6,12 @@ import asyncio
 import gc
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 from mcp import ClientSession
 
-from pytest_mcp_conformance.adapters import bundled
+from pytest_mcp_conformance.adapters import bundled, sdk_major
 from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract import Adapter, AdapterError, Claims, Outcome, Verdict, Wrapper, adapter
 from pytest_mcp_conformance.history import Recorder
@@ -66,6 +67,21 @@ def catalogue(subject: Adapter):
 
 def judgement(scenario, subject, variant=""):
     return play(scenario, subject, era="handshake", variant=variant or scenario.variants[0]).judgements[0]
+
+
+async def _gives_up(dial):
+    async with dial.session() as session:
+
+        async def list_tools():
+            return (await session.list_tools()).tools
+
+        async def call_tool(tool, arguments):
+            return await asyncio.wait_for(session.call_tool(tool.name, arguments), 30.0)
+
+        yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+
+LIMITED = of("limited", _gives_up, replace(HANDSHAKE, own_timeout=30.0, clock=True))
 
 
 async def does_nothing(dial):
@@ -466,6 +482,40 @@ def test_an_adapter_of_the_wrong_shape_leaves_no_task_to_complain(caplog):
     assert "never retrieved" not in caplog.text
 
 
+def _prefixing(dial_names):
+    async def play_(dial):
+        async with dial.session() as session:
+
+            async def list_tools():
+                return [dial_names(tool.name) for tool in (await session.list_tools()).tools]
+
+            async def call_tool(tool, arguments):
+                return await session.call_tool(tool.rpartition("__")[2], arguments)
+
+            yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+    return of("prefixing", play_)
+
+
+def test_an_adapter_that_hands_out_names_of_its_own_is_told_what_to_write():
+    said = play(WRONG_TYPE, _prefixing("mcp__acme__{}".format), era="handshake").adapter_error
+    assert "list_tools gave 'mcp__acme__a' where the server lists 'a'" in said
+    assert "Tool('a', ..., handle=" in said
+
+
+def test_an_adapter_that_shows_names_in_another_form_is_none_of_these():
+    assert not play(WRONG_TYPE, _prefixing(str.upper), era="handshake").adapter_error
+
+
+def test_a_limit_of_which_nobody_has_said_how_long_it_is_judges_nothing():
+    limited = replace(LIMITED, claims=replace(LIMITED.claims, own_timeout=None))
+    [silent_server] = [each for each in CATALOGUE if each.name == "silent_server"]
+    said = play(silent_server, LIMITED, era="handshake", variant="call").judgements[0]
+    assert said.verdict is Verdict.KEPT
+    said = play(silent_server, limited, era="handshake", variant="call").judgements[0]
+    assert (said.verdict, said.detail) == (Verdict.NOT_CLAIMED, "own_timeout")
+
+
 def test_a_misspelt_claim_is_told_with_what_was_meant():
     with pytest.raises(
         AdapterError, match=r"Claims\(cache_listings=\.\.\.\).* did you mean 'caches_listings'"
@@ -540,6 +590,29 @@ def test_the_verdict_beside_the_sdk_is_told():
     assert found.sdk.endswith("alone keeps this rule")
     assert not found.inherited
     assert any("tools/call" in line for line in found.history)
+
+
+def test_what_the_sdk_breaks_at_another_point_is_not_inherited():
+    [whole] = [each for each in CATALOGUE if each.name == "definitions_with_more_in_them"]
+
+    def losing(lost):
+        async def play_(dial):
+            async with dial.session() as session:
+
+                async def list_tools():
+                    tools = [tool.model_dump(by_alias=True) for tool in (await session.list_tools()).tools]
+                    for each in tools:
+                        each["inputSchema"].pop(lost, None)
+                    return tools
+
+                yield Wrapper(list_tools=list_tools, call_tool=session.call_tool)
+
+        return play(whole, of("losing", play_), era="handshake").judgements[0]
+
+    assert losing("nothing").inherited == (sdk_major() >= 2)  # 2.x drops the fields that it does not know
+    found = losing("$defs")
+    assert found.verdict is Verdict.BROKEN
+    assert not found.inherited
 
 
 @pytest.mark.parametrize("name", sorted(set(bundled()) - {"reference"}))
