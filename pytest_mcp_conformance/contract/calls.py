@@ -38,8 +38,7 @@ RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER = Rule(
     ),
     why="The work is done and its result lost, and whoever tries again has it done twice.",
     if_broken=(
-        "do not let the error of a side request replace the result",
-        "look for a hidden tools/list after the call",
+        "do not let the error of a side request replace the result, as of a hidden tools/list after the call",
         "keep cache writes and refreshes off the way of the result",
         "hand out every part of a result, each text and the structured content",
     ),
