@@ -222,6 +222,24 @@ class SharesItsDefinitions(Client):
         return Sharing(binding, owner)
 
 
+@breaks(HANDED_OUT_LIST_IS_NOT_THE_CACHE)
+class SharesWhatIsServedFromTheCache(Client):
+    """Who has a list fetched is given copies, and who is served a kept one the definitions that are kept."""
+
+    def enter(self):
+        self.entries = {}
+
+    def handle_type(self, binding, owner):
+        definition = binding.definition
+        fetched = definition.canonical not in self.entries
+        shared = self.entries.setdefault(definition.canonical, definition.listed)
+
+        class Sharing(ListedTool):
+            listed = shared
+
+        return (ListedTool if fetched else Sharing)(binding, owner)
+
+
 @breaks(LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION)
 class CacheOutlivesTheConnection(Client):
     """What was kept over one connection is served over the next."""

@@ -145,6 +145,18 @@ class FailsWithoutSayingWhere(Client):
             return definitions, left_out
 
 
+@breaks(MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS)
+class AClosedSchemaIsAnError(Client):
+    """A listing with an input schema that is closed fails, and nobody is told whose it is."""
+
+    class walk_type(Walk):
+        def read_entry(self, entry):
+            schema = entry.get("inputSchema") if isinstance(entry, dict) else None
+            if isinstance(schema, dict) and "additionalProperties" in schema:
+                raise ListFailed("tools/list", "the answer is invalid")
+            return super().read_entry(entry)
+
+
 @breaks(NAME_GOES_BACK_AS_LISTED)
 class LowersNames(Client):
     """Names go back in small letters."""

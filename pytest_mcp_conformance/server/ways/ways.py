@@ -56,8 +56,7 @@ class Ways:
         if self.transport not in ways:
             raise AdapterError(
                 f"the adapter asked for dial.{asked}, and this run plays over {self.transport}: "
-                f"declare Claims(transports={ways!r}), as its source does not show it, "
-                f"or run with --mcp-transport={ways[0]}"
+                f"declare Claims(transports={ways!r}), or run with --mcp-transport={ways[0]}"
             )
 
     def url_of(self, server: ScriptedServer, principal: str | None, headers: Mapping[str, str]) -> str:
