@@ -21,7 +21,7 @@ def prefixed(served: Iterable[Tool], history: Iterable[Event]) -> str:
     """
     shown = sorted({tool.name for tool in served})
     listed = _listed(history) if shown else set()
-    bare = [next((name for name in listed if _is_behind(name, each)), "") for each in shown]
+    bare = [max((name for name in listed if _is_behind(name, each)), key=len, default="") for each in shown]
     if not shown or listed & {*shown} or not all(bare):
         return ""
     return (
