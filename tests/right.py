@@ -14,7 +14,10 @@ from pytest_mcp_conformance.contract.caching import (
     POLLING_SPREADS_AND_BACKS_OFF,
 )
 from pytest_mcp_conformance.contract.notices import NOTICE_BELONGS_TO_THE_SUBSCRIPTION_IT_NAMES
-from pytest_mcp_conformance.contract.pagination import REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE
+from pytest_mcp_conformance.contract.pagination import (
+    CURSOR_GOES_BACK_UNCHANGED,
+    REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE,
+)
 from pytest_mcp_conformance.contract.tenants import (
     HEADERS_RIDE_ON_ALL_TRAFFIC,
     PROXY_SENDS_ITS_OWN_CREDENTIAL,
@@ -25,6 +28,7 @@ from tests.wrong._one_call import ForOneCall
 from tests.wrong._pages import KeepsPages
 from tests.wrong._polling import EVERY, Polls
 from tests.wrong._proxying import Proxies
+from tests.wrong._single_pages import GivesSinglePages
 from tests.wrong._subscribing import Subscribes
 from tests.wrong._wrong import breaks
 
@@ -49,6 +53,7 @@ RIGHT = (
     breaks(MULTI_ROUND_ANSWERS_ARE_NOT_CACHED, answers_input=True)(Answers).adapter,
     breaks(POLLING_SPREADS_AND_BACKS_OFF, polls=EVERY)(Polls).adapter,
     breaks(REFUSED_CURSOR_RESTARTS_THE_WALK_ONCE)(StartsOverOnce).adapter,
+    breaks(CURSOR_GOES_BACK_UNCHANGED)(GivesSinglePages).adapter,
     breaks(NOTICE_BELONGS_TO_THE_SUBSCRIPTION_IT_NAMES)(Subscribes).adapter,
     breaks(HEADERS_RIDE_ON_ALL_TRAFFIC)(ForOneCall).adapter,
     breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(Proxies).adapter,

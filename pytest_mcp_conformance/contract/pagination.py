@@ -39,8 +39,9 @@ CURSOR_GOES_BACK_UNCHANGED = Rule(
     if_broken=(
         "do not strip, convert, parse or encode a cursor",
         "send it in params.cursor and nowhere else",
+        "where single pages are handed out, ask by the cursor that the user gives",
     ),
-    needs=frozenset({"follows_pages"}),
+    reports=(issue("modelcontextprotocol/python-sdk", 745),),
 )
 
 EMPTY_CURSOR_IS_FOLLOWED = Rule(

@@ -113,6 +113,7 @@ DEFINITION_IS_HANDED_OUT_WHOLE = Rule(
         spec("2026-07-28", "server/tools#tool"),
         spec("2025-11-25", "server/tools#tool"),
         spec("2026-07-28", "basic#meta"),
+        spec("2025-11-25", "basic#result-responses"),
     ),
     text=(
         "Title, annotations, icons, `_meta`, unknown fields and each tool's own `$defs` SHOULD be "
@@ -122,7 +123,9 @@ DEFINITION_IS_HANDED_OUT_WHOLE = Rule(
     if_broken=(
         "resolve $defs within each tool, not by bare name across tools",
         "do not reject fields that you do not know",
+        "do not hold a field to what a later revision says of it",
     ),
+    reports=(issue("modelcontextprotocol/python-sdk", 3223),),
 )
 
 MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS = Rule(
@@ -136,6 +139,10 @@ MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS = Rule(
     ),
     why="One faulty tool makes a whole server unusable, or lets it look empty.",
     if_broken=("read each entry by itself", "never turn a parse error into an empty list"),
+    reports=(
+        issue("microsoft/autogen", 6444),
+        issue("run-llama/llama_index", 19899),
+    ),
 )
 
 NAME_GOES_BACK_AS_LISTED = Rule(

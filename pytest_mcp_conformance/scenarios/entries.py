@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_mcp_conformance.contract import Tool
+from pytest_mcp_conformance.contract import HANDSHAKE, Tool
 from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.contract.tools import (
     DEFINITION_IS_HANDED_OUT_WHOLE,
@@ -43,6 +43,12 @@ UNUSUAL: dict[str, dict[str, Any]] = {
         "$defs": {"n": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}}},
     },
     "nothing_said": {"type": "object"},
+    "sealed_property": {
+        "type": "object",
+        "properties": {
+            "a": {"type": "object", "properties": {"b": {"type": "string"}}, "additionalProperties": False}
+        },
+    },
 }
 """Input schemas as the specification allows them, in forms that not every server has."""
 
@@ -62,6 +68,15 @@ EXTRAS: dict[str, Any] = {
     "later": {"deep": [1]},
 }
 """What a tool may have beside name, text and schemas; the last one is known to nobody."""
+
+LATER: dict[str, dict[str, Any]] = {
+    "lifetime": {"ttlMs": -1},
+    "scope": {"cacheScope": "shared"},
+    "unheard_of": {"later": {"deep": [1]}},
+}
+"""What a listing of the handshake era may have beside its tools: any JSON object is a result there.
+
+The first two fields have a meaning in the modern era alone, and no such value there."""
 
 
 @scenario(ORDER_IS_KEPT_AND_NAMES_COME_ONCE)
@@ -116,6 +131,22 @@ async def definitions_with_more_in_them(server: ScriptedServer, connect: Connect
                 lost = [key for key in EXTRAS if whole is not None and whole.get(key) != EXTRAS[key]]
                 assert lost == [], f"{name} is not handed out as it was listed"
         reached(server.ledger.listings(), "no listing reached the server")
+
+
+@scenario(DEFINITION_IS_HANDED_OUT_WHOLE, eras=HANDSHAKE, variants=tuple(LATER))
+async def listing_with_more_in_it(server: ScriptedServer, connect: Connect, what: str) -> None:
+    """A listing has a field beside its tools that the revision spoken knows nothing of."""
+    server.has_tools("a")
+    server.gives("tools/list", {"tools": [tool("a")], **LATER[what]}, times=float("inf"))
+
+    wrapper = await connect.attempt(server)
+    reached(wrapper.error is None or server.ledger.listings(), f"no connection: {wrapper.failure}")
+    with check(DEFINITION_IS_HANDED_OUT_WHOLE):
+        assert wrapper.error is None, f"cannot be connected: {wrapper.failure}"
+        assert await wrapper.names() == ["a"]
+        outcome = await wrapper.call("a", "n1")
+        assert outcome.ok, f"a call of the tool: {outcome}"
+    reached(server.ledger.listings(), "no listing reached the server")
 
 
 @scenario(MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS, variants=tuple(MALFORMED))

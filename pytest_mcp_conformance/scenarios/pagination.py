@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any
 
 from pytest_mcp_conformance.contract import Rule
+from pytest_mcp_conformance.contract._tool import tools_of
 from pytest_mcp_conformance.contract.pagination import (
     BROKEN_WALK_IS_A_FAILED_LIST,
     CURSOR_DIES_WITH_ITS_SESSION,
@@ -29,7 +30,7 @@ from pytest_mcp_conformance.scenarios._aloud import listening
 from pytest_mcp_conformance.scenarios._channel import must_have_a_channel
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._first_page import must_ask_for_a_second_page, names_a_page
-from pytest_mcp_conformance.scenarios._judge import check, current_judge, reached
+from pytest_mcp_conformance.scenarios._judge import NotClaimed, check, current_judge, leave_out, reached
 from pytest_mcp_conformance.scenarios._owner import NeverOpened
 from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.scenarios._steps import first_listing
@@ -65,6 +66,9 @@ async def three_pages(server: ScriptedServer, connect: Connect) -> None:
 async def odd_cursors(server: ScriptedServer, connect: Connect) -> None:
     """The cursors look like numbers, JSON, blanks, escapes and other things that they are not."""
     server.pages(*([f"t{n}"] for n in range(len(CURSORS) + 1)), cursors=CURSORS)
+    if not connect.claims.follows_pages:
+        leave_out(CURSOR_GOES_BACK_UNCHANGED, "follows_pages")
+        return
 
     async with connect(server) as wrapper:
         await wrapper.try_names()
@@ -72,6 +76,31 @@ async def odd_cursors(server: ScriptedServer, connect: Connect) -> None:
             asked = [frame.params.get("cursor") for frame in server.ledger.listings()]
             await must_ask_for_a_second_page(server, connect)
             assert asked[: len(CURSORS) + 1] == [None, *CURSORS]
+
+
+@scenario(CURSOR_GOES_BACK_UNCHANGED)
+async def odd_cursors_of_single_pages(server: ScriptedServer, connect: Connect) -> None:
+    """The same cursors, and a user who asks for each page by the cursor that came with the page before it."""
+    server.pages(*([f"t{n}"] for n in range(len(CURSORS) + 1)), cursors=CURSORS)
+
+    async with connect(server) as wrapper:
+        if not wrapper.has("list_page"):
+            leave_out(CURSOR_GOES_BACK_UNCHANGED, "list_page")
+            return
+        given = None
+        with check(CURSOR_GOES_BACK_UNCHANGED):
+            for n, cursor in enumerate((None, *CURSORS)):
+                if n and given is None:
+                    raise NotClaimed("list_page hands out no cursor of the next page")
+                mark = server.ledger.mark
+                tools, following = await wrapper.verb("list_page", given)
+                asked = [frame.params.get("cursor") for frame in server.ledger.listings(since=mark)]
+                names = [each.name for each in tools_of(tools)]
+                assert cursor in asked or names == [f"t{n}"], (
+                    f"list_page({given!r}) asked for {asked} and handed out {names}"
+                )
+                given = following
+        reached(server.ledger.listings(), "no listing reached the server")
 
 
 @scenario(EMPTY_CURSOR_IS_FOLLOWED)

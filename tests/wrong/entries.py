@@ -110,6 +110,31 @@ class AnUnknownFieldIsAnError(Client):
             return super().read_entry(entry)
 
 
+@breaks(DEFINITION_IS_HANDED_OUT_WHOLE)
+class AScopeOfALaterRevisionIsJudged(Client):
+    """A scope that the revision spoken does not know of is held to what a later one says of it."""
+
+    class walk_type(Walk):
+        def read(self, raw):
+            scope = raw.get("cacheScope", "private")
+            if self._connection.session.era == "handshake" and scope not in ("public", "private"):
+                raise ListFailed("tools/list", "cacheScope: should be 'public' or 'private'")
+            return super().read(raw)
+
+
+@breaks(DEFINITION_IS_HANDED_OUT_WHOLE)
+class AListingHoldsToolsAlone(Client):
+    """A field beside the tools that no revision knows makes the listing fail."""
+
+    class walk_type(Walk):
+        def read(self, raw):
+            known = ("tools", "nextCursor", "resultType", "ttlMs", "cacheScope", "_meta")
+            more = [key for key in raw if key not in known]
+            if more:
+                raise ListFailed("tools/list", f"extra fields are not permitted: {more}")
+            return super().read(raw)
+
+
 @breaks(MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS)
 class OneBadEntryIsNoTools(Client):
     """A listing that cannot be read is taken for a server without tools."""
@@ -153,6 +178,19 @@ class AClosedSchemaIsAnError(Client):
         def read_entry(self, entry):
             schema = entry.get("inputSchema") if isinstance(entry, dict) else None
             if isinstance(schema, dict) and "additionalProperties" in schema:
+                raise ListFailed("tools/list", "the answer is invalid")
+            return super().read_entry(entry)
+
+
+@breaks(MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS)
+class AClosedPropertyIsAnError(Client):
+    """A listing with an argument that is a closed object fails, and nobody is told whose it is."""
+
+    class walk_type(Walk):
+        def read_entry(self, entry):
+            schema = entry.get("inputSchema") if isinstance(entry, dict) else None
+            properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
+            if any(isinstance(part, dict) and "additionalProperties" in part for part in properties.values()):
                 raise ListFailed("tools/list", "the answer is invalid")
             return super().read_entry(entry)
 

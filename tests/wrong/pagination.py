@@ -24,6 +24,7 @@ from pytest_mcp_conformance.contract.pagination import (
     WALK_ACROSS_A_NOTICE_IS_NOT_KEPT,
 )
 from tests.wrong._client import Client
+from tests.wrong._single_pages import GivesSinglePages
 from tests.wrong._wrong import breaks
 
 INVALID_PARAMS = -32602
@@ -66,6 +67,14 @@ class CursorIsCut(Client):
     class walk_type(Walk):
         def params(self, cursor):
             return {} if cursor is None else {"cursor": cursor[:255]}
+
+
+@breaks(CURSOR_GOES_BACK_UNCHANGED)
+class PageIsAskedForWithoutItsCursor(GivesSinglePages):
+    """The cursor of a single page is taken, and page one comes again."""
+
+    def asked_for(self, cursor):
+        return None
 
 
 @breaks(EMPTY_CURSOR_IS_FOLLOWED)
