@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from pytest_mcp_conformance.adapters import bundled, sdk_major
@@ -18,6 +20,9 @@ JUDGED = [rule for rule in RULES.values() if not rule.untested]
 PAGE = (REFERENCE / "kill-matrix.md").read_text(encoding="utf-8")
 WRITTEN = written_kills(PAGE)
 PLAYED = cells(bundled()["reference"])
+FIRST = {wrong.rule: wrong for wrong in reversed(WRONG)}
+HERE = WRONG if sdk_major() >= 2 or os.environ.get("EVERY_WRONG") else [*FIRST.values()][::-1]
+"""The pages are about mcp 2.x; on 1.x each rule's first wrong wrapper will do, and tox plays them all."""
 
 both_eras = pytest.mark.skipif(sdk_major() < 2, reason="mcp 1.x speaks one era; the pages are about both")
 
@@ -88,7 +93,7 @@ def _verdicts(rule, right):
     ]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
+@pytest.mark.parametrize("wrong", HERE, ids=lambda wrong: wrong.name)
 def test_a_wrong_wrapper_breaks_its_rule(wrong):
     if not _playable(wrong.rule, wrong.adapter):
         pytest.skip("its scenarios need an era that the installed SDK does not speak")

@@ -1,5 +1,7 @@
 """The `McpWorkbench` of autogen-ext."""
 
+from contextlib import AsyncExitStack
+
 from autogen_ext.tools import mcp
 
 from pytest_mcp_conformance.contract import Claims, Tool, Wrapper, adapter
@@ -24,7 +26,6 @@ async def adapter_(dial):
     else:
         way = mcp.StreamableHttpServerParams(**dial.settings(), sse_read_timeout=30.0)
     workbench = mcp.McpWorkbench(way)
-    stopped = False
 
     async def list_tools():
         listed = await workbench.list_tools()
@@ -35,13 +36,9 @@ async def adapter_(dial):
         return {"content": result.to_text(), "isError": result.is_error}
 
     async def close():
-        nonlocal stopped
-        stopped = True
+        entered.pop_all()  # what is stopped already is not stopped once more
         await workbench.stop()
 
-    await workbench.start()
-    try:
+    async with AsyncExitStack() as entered:
+        await entered.enter_async_context(workbench)
         yield Wrapper(list_tools=list_tools, call_tool=call_tool, close=close)
-    finally:
-        if not stopped:
-            await workbench.stop()

@@ -31,12 +31,9 @@ LIMIT = 30.0
 async def adapter_(dial):
     """One client, with a session for each verb: there is nothing to close."""
     heard = []
-    client = MCPClient(
-        timeout=LIMIT,
-        logging_callback=hears_log(heard),
-        protocol_version="2026-07-28" if dial.era == "modern" else "auto",
-        **_where(dial),
-    )
+    spoken = "2026-07-28" if dial.era == "modern" else "auto"
+    how = {"timeout": LIMIT, "logging_callback": hears_log(heard), "protocol_version": spoken}
+    client = MCPClient(**how, **_where(dial))
 
     async def call_tool(tool, arguments):
         return await client.call_tool(CallToolRequestParams(name=name_of(tool), arguments=arguments))
