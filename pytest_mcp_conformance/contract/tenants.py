@@ -164,3 +164,24 @@ PROXY_SENDS_ITS_OWN_CREDENTIAL = Rule(
     needs=frozenset({"proxies", "front", "http"}),
     reports=(issue("PrefectHQ/fastmcp", 3262), issue("PrefectHQ/fastmcp", 4770)),
 )
+
+CREDENTIAL_STAYS_WITH_ITS_ORIGIN = Rule(
+    id="TEN-11",
+    level=MUST,
+    source=KIT,
+    rests_on=(spec("2026-07-28", "basic/authorization#token-handling"),),
+    text=(
+        "A principal's headers and the id of a session MUST NOT be sent to another origin that a redirect "
+        "names."
+    ),
+    why="A server, or whoever can answer in its name, has the user's token sent to a host of its choice.",
+    if_broken=(
+        "follow no redirect that leaves the origin: the scheme, the host and the port",
+        "do not add headers anew to a request that a redirect has made",
+    ),
+    needs=frozenset({"isolates_principals", "http"}),
+    reports=(
+        issue("modelcontextprotocol/python-sdk", 3397),
+        issue("microsoft/agent-framework", 5820),
+    ),
+)
