@@ -9,6 +9,7 @@ from mcp_conformance_reference.calls import Caller
 from pytest_mcp_conformance.contract.calls import (
     ARGUMENTS_ARRIVE_AS_GIVEN,
     RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER,
+    TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT,
 )
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
@@ -32,6 +33,24 @@ class ArgumentIsTakenForASetting(Client):
         return await super().call_tool(tool, given, **more)
 
 
+@breaks(ARGUMENTS_ARRIVE_AS_GIVEN)
+class NoneIsNotSent(Client):
+    """An argument that is null is taken for one that was not given."""
+
+    async def call_tool(self, tool, arguments=None, **more):
+        given = {key: value for key, value in (arguments or {}).items() if value is not None}
+        return await super().call_tool(tool, given, **more)
+
+
+@breaks(ARGUMENTS_ARRIVE_AS_GIVEN)
+class EmptyIsNone(Client):
+    """An argument that is empty, zero or false is sent as null."""
+
+    async def call_tool(self, tool, arguments=None, **more):
+        given = {key: value or None for key, value in (arguments or {}).items()}
+        return await super().call_tool(tool, given, **more)
+
+
 @breaks(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER)
 class FirstTextAlone(Client):
     """Of the parts of a result the first one is handed out."""
@@ -48,3 +67,12 @@ class TextAlone(Client):
     class caller_type(Caller):
         def read(self, plan, raw):
             return replace(super().read(plan, raw), structured_content=None)
+
+
+@breaks(TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT)
+class FirstPartOfAnErrorAlone(Client):
+    """Of a result that says that it failed the first part is the message."""
+
+    class caller_type(Caller):
+        def read(self, plan, raw):
+            return super().read(plan, {**raw, "content": raw["content"][:1]} if raw.get("isError") else raw)
