@@ -16,8 +16,12 @@ from pytest_mcp_conformance.contract import Wrapper
 
 __all__ = ["META", "user_of"]
 
-META = "meta" in signature(Client.call_tool).parameters
+_TAKES = signature(Client.call_tool).parameters
+META = "meta" in _TAKES
 """Whether a user can give a call its `_meta`: since 2.13."""
+
+_RAW = {"raise_on_error": False} if "raise_on_error" in _TAKES else {}
+"""What has the user see a failed tool as it came through the proxy: since 2.10."""
 
 
 @asynccontextmanager
@@ -38,7 +42,7 @@ async def user_of(proxy: Any, era: str, **verbs: Any) -> AsyncIterator[Wrapper]:
     user: Any = Client(proxy, log_handler=hears, **told)
 
     async def call(tool: Any, arguments: Any, meta: Any = None, on_progress: Any = None) -> Any:
-        how = {"progress_handler": hears_progress(on_progress), **({"meta": meta} if META else {})}
+        how = {"progress_handler": hears_progress(on_progress), **_RAW, **({"meta": meta} if META else {})}
         return await user.call_tool(name_of(tool), arguments, **how)
 
     async with user:
