@@ -7,6 +7,7 @@ import math
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+import anyio
 import pytest
 from mcp import ClientSession
 from mcp.shared._httpx_utils import create_mcp_http_client
@@ -16,6 +17,7 @@ from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract import Claims, Verdict, Wrapper, adapter
 from pytest_mcp_conformance.contract.caching import FAILED_REFETCH_EMPTIES_NOTHING
 from pytest_mcp_conformance.contract.calls import (
+    CANCELLED_VERB_ENDS_AS_CANCELLED,
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
     FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
     PROGRESS_REACHES_ITS_OWN_CALL,
@@ -110,6 +112,26 @@ class SendsOneRequestAtATime(Client):
             return await super().list_tools()
 
 
+class TidiesUpFirst(Client):
+    """Whoever gives up waits for what is tidied up before the end."""
+
+    async def call_tool(self, *given, **more):
+        async with self.tidying():
+            return await super().call_tool(*given, **more)
+
+    async def list_tools(self):
+        async with self.tidying():
+            return await super().list_tools()
+
+    @asynccontextmanager
+    async def tidying(self):
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(10.0)
+
+
 class LooksForOAuth(ByHttp):
     """Asks at the endpoint whether it wants a token, before there is a session."""
 
@@ -157,6 +179,7 @@ SINGLE = breaks(REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN)(ServesOneUser).adapter
 SERIAL = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(SendsOneRequestAtATime).adapter
 LISTENING = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(ListensToEachCall).adapter
 PROBING = breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)(LooksForOAuth).adapter
+TIDY = breaks(CANCELLED_VERB_ENDS_AS_CANCELLED)(TidiesUpFirst).adapter
 FOREVER = LivesForEver.adapter
 """Breaks the rules about lifetimes, and those alone."""
 
@@ -221,6 +244,8 @@ PLAYED = [
     ),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE))),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
+    *((SERIAL, *cell) for cell in cells(SERIAL, _judging(CANCELLED_VERB_ENDS_AS_CANCELLED))),
+    *((TIDY, *cell) for cell in cells(TIDY, _judging(CANCELLED_VERB_ENDS_AS_CANCELLED))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
     *((PROBING, *cell) for cell in cells(PROBING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
@@ -355,6 +380,7 @@ def test_whoever_dials_for_each_round_uses_each_id_once():
         (POOLING, "CONN-16"),
         (BORROWING, "CONN-16"),
         (SINGLE, "TEN-6"),
+        (TIDY, "CALL-22"),
         (LISTENING, "CALL-12"),
         (LISTENING, "CONN-21"),
         (PROBING, "CONN-21"),

@@ -35,7 +35,22 @@ from ._claims import CLAIMS, ERAS, EXCUSES, WAYS, Claims
 from ._dial import Clock, Dial
 from ._errors import AdapterError, ConformanceError, NotSpoken, UsageError
 from ._outcome import MISSING, Outcome, outcome_of
-from ._rule import BOTH, HANDSHAKE, KIT, MODERN, MUST, SHOULD, Level, Rule, Source, issue, sdk, seed, spec
+from ._rule import (
+    BOTH,
+    HANDSHAKE,
+    KIT,
+    MODERN,
+    MUST,
+    SHOULD,
+    Level,
+    Rule,
+    Source,
+    issue,
+    python,
+    sdk,
+    seed,
+    spec,
+)
 from ._tool import Tool, tool_of, tools_of
 from ._verdict import Judgement, Played, Probe, Verdict, worst
 from ._ways import GIVES, way_into, ways_of
@@ -80,6 +95,7 @@ __all__ = [
     "collect_rules",
     "issue",
     "outcome_of",
+    "python",
     "sdk",
     "seed",
     "select_rules",

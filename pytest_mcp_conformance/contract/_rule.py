@@ -18,6 +18,7 @@ __all__ = [
     "Rule",
     "Source",
     "issue",
+    "python",
     "sdk",
     "seed",
     "spec",
@@ -54,7 +55,7 @@ class Source:
     """Where a demand comes from.
 
     Attributes:
-        kind: `spec`, `sdk`, `issue`, `seed` or `kit`.
+        kind: `spec`, `python`, `sdk`, `issue`, `seed` or `kit`.
         text: What a report prints.
         url: Where it can be read; empty where there is no such place.
     """
@@ -83,6 +84,19 @@ def spec(revision: str, place: str) -> Source:
         raise ValueError(f"a place in the specification reads 'page' or 'page#section', got {place!r}")
     url = f"https://modelcontextprotocol.io/specification/{revision}/{place}"
     return Source("spec", f"{revision} {place}", url)
+
+
+def python(place: str) -> Source:
+    """A place in the documentation of Python's library: `python("asyncio-task#task-cancellation")`.
+
+    Raises:
+        ValueError: A place that is not `page` or `page#section`.
+    """
+    if not re.fullmatch(r"[a-z0-9.-]+(#[\w.-]+)?", place):
+        raise ValueError(f"a place in Python's documentation reads 'page' or 'page#section', got {place!r}")
+    page, hash_mark, section = place.partition("#")
+    url = f"https://docs.python.org/3/library/{page}.html{hash_mark}{section}"
+    return Source("python", f"Python {place}", url)
 
 
 def sdk(package: str, version: str, symbol: str) -> Source:

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from pytest_mcp_conformance.contract._rule import HANDSHAKE, KIT, MODERN, MUST, SHOULD, Rule, issue, sdk, spec
+from pytest_mcp_conformance.contract._rule import (
+    HANDSHAKE,
+    KIT,
+    MODERN,
+    MUST,
+    SHOULD,
+    Rule,
+    issue,
+    python,
+    sdk,
+    spec,
+)
 
 ONE_CALL_IS_SENT_ONCE = Rule(
     id="CALL-1",
@@ -377,4 +388,24 @@ ARGUMENTS_ARRIVE_AS_GIVEN = Rule(
         "do not look into the arguments for what is meant for you",
     ),
     reports=(issue("agno-agi/agno", 9379),),
+)
+
+CANCELLED_VERB_ENDS_AS_CANCELLED = Rule(
+    id="CALL-22",
+    level=SHOULD,
+    source=KIT,
+    rests_on=(python("asyncio-task#task-cancellation"),),
+    text=(
+        "A verb that its caller cancels SHOULD end as cancelled, and soon: not with a value, and not with "
+        "another error."
+    ),
+    why=(
+        "Whoever bounds a verb by asyncio.timeout, wait_for or anyio.fail_after gets a made-up result or a "
+        "strange error in the place of the TimeoutError, or waits on."
+    ),
+    if_broken=(
+        "raise the CancelledError again when the clean-up is done",
+        "catch Exception, not BaseException, where a failure is made a result",
+        "do not raise another error while a cancellation is under way, as by `raise ... from`",
+    ),
 )

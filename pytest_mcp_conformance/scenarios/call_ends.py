@@ -6,8 +6,10 @@ import asyncio
 from typing import Any
 
 from pytest_mcp_conformance.contract import Outcome
+from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.contract._tool import names_of
 from pytest_mcp_conformance.contract.calls import (
+    CANCELLED_VERB_ENDS_AS_CANCELLED,
     LONGER_LIMIT_IS_NOT_CUT_SHORT,
     PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL,
     STALE_BINDING_IS_REFUSED,
@@ -18,7 +20,8 @@ from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
-from pytest_mcp_conformance.scenarios._steps import SAYS_CLOSED, arrives_or_ends
+from pytest_mcp_conformance.scenarios._steps import BLOCKS, SAYS_CLOSED, arrives_or_ends
+from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import V1, V2, Brittle, ScriptedServer
 from pytest_mcp_conformance.server.connection import Connection
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
@@ -222,3 +225,46 @@ async def input_required_for_ever(server: ScriptedServer, connect: Connect, kind
 def _state(number: int) -> str:
     """A state that comes back changed where somebody decodes or trims it."""
     return f" state {number} \u2192 %2F "
+
+
+@scenario(CANCELLED_VERB_ENDS_AS_CANCELLED, variants=("call", "listing", "refresh"))
+async def verb_that_its_caller_cancels(server: ScriptedServer, connect: Connect, what: str) -> None:
+    """The caller cancels a call, a listing or a refresh, whose answer the server holds back.
+
+    A group of nothing but cancellations is another error: asyncio.timeout makes no TimeoutError of it.
+    """
+    server.has_tools(*V1)
+    name = {"call": "call_tool", "listing": "list_tools"}.get(what, what)
+    method = "tools/call" if what == "call" else "tools/list"
+
+    async with connect(server) as wrapper:
+        if not wrapper.has(name) or not wrapper.is_async(name):
+            leave_out(CANCELLED_VERB_ENDS_AS_CANCELLED, BLOCKS if wrapper.has(name) else name)
+            return
+        await server.settle()
+        if what == "call":
+            await wrapper.list_tools()
+        elif what == "listing" and server.ledger.listings():  # at connect
+            await wrapper.make_stale()
+        with server.holding(method) as gate:
+            verb: Pending[Any]
+            if what == "call":
+                verb = wrapper.start_call("a", "n1")
+            else:
+                verb = wrapper.start_listing() if what == "listing" else wrapper.start("refresh")
+            if not await arrives_or_ends(gate, verb):
+                leave_out(CANCELLED_VERB_ENDS_AS_CANCELLED, f"{name} sends no {method} here")
+                return
+            await verb.cancel()
+            with check(CANCELLED_VERB_ENDS_AS_CANCELLED):
+                assert verb.done, f"{name} was cancelled a minute ago, and waits on"
+                as_cancelled = isinstance(verb.error, asyncio.CancelledError)
+                assert as_cancelled, f"{name} was cancelled, and {await _end_of(verb)}"
+
+
+async def _end_of(verb: Pending[Any]) -> str:
+    """How a verb that has ended did so, in words."""
+    if verb.error is not None:
+        return f"raised {describe(verb.error)}"
+    gave = await verb.result()
+    return f"gave {names_of(gave) if isinstance(gave, list) else gave}"

@@ -21,6 +21,7 @@ from pytest_mcp_conformance.contract import (
     UsageError,
     collect_rules,
     issue,
+    python,
     sdk,
     seed,
     select_rules,
@@ -33,7 +34,7 @@ COUNTS = {
     "PAG": (4, 1, 6, 0, 3),
     "NTC": (3, 1, 10, 2, 5),
     "CHK": (2, 1, 10, 5, 6),
-    "CALL": (6, 3, 10, 2, 8),
+    "CALL": (6, 3, 10, 3, 8),
     "CONN": (4, 3, 18, 0, 6),
     "TEN": (2, 0, 8, 0, 3),
     "TOOL": (1, 2, 3, 3, 2),
@@ -93,8 +94,8 @@ class TestTheCatalogue:
         levels = ((MUST, False), (SHOULD, False), (MUST, True), (SHOULD, True))
         assert (*(found[level] for level in levels), core) == COUNTS[area]
 
-    def test_has_134_rules_of_clients_and_164_of_parts(self) -> None:
-        assert len(RULES) == 134 + 164
+    def test_has_135_rules_of_clients_and_164_of_parts(self) -> None:
+        assert len(RULES) == 135 + 164
 
     @pytest.mark.parametrize("area", COUNTS)
     def test_numbers_the_rules_of_an_area_without_a_gap(self, area: str) -> None:
@@ -112,7 +113,7 @@ class TestTheCatalogue:
     def test_has_rules_of_both_eras_and_of_either(self) -> None:
         clients = list(COUNTS)[:8]
         found = Counter(rule.eras for rule in RULES.values() if rule.area in clients)
-        assert found == {BOTH: 105, MODERN: 24, HANDSHAKE: 5}
+        assert found == {BOTH: 106, MODERN: 24, HANDSHAKE: 5}
 
     def test_has_one_demand_that_was_weaker_in_the_handshake_era(self) -> None:
         assert [rule.id for rule in RULES.values() if rule.should_in] == ["CALL-6"]
@@ -128,7 +129,7 @@ class TestEachRule:
     @every_rule
     def test_has_a_source_that_can_be_read(self, rule: Rule) -> None:
         assert rule.source.kind in ("kit", "seed", "sdk") or rule.source.url
-        assert all(place.kind in ("spec", "sdk", "seed") for place in rule.rests_on)
+        assert all(place.kind in ("spec", "python", "sdk", "seed") for place in rule.rests_on)
         assert all(report.kind == "issue" and report.url for report in rule.reports)
 
     @every_rule
@@ -243,6 +244,12 @@ class TestASource:
         assert str(source) == "modelcontextprotocol/python-sdk#2107"
         assert source.url == "https://github.com/modelcontextprotocol/python-sdk/issues/2107"
 
+    def test_of_python_has_an_address(self) -> None:
+        source = python("asyncio-task#task-cancellation")
+        assert str(source) == "Python asyncio-task#task-cancellation"
+        assert source.url == "https://docs.python.org/3/library/asyncio-task.html#task-cancellation"
+        assert python("asyncio").url == "https://docs.python.org/3/library/asyncio.html"
+
     def test_that_was_run_or_designed_is_named(self) -> None:
         assert str(sdk("mcp", "2.3.0", "Client.list_tools")) == "mcp 2.3.0, Client.list_tools"
         assert str(seed("callMarker")) == "design: callMarker"
@@ -253,6 +260,11 @@ class TestASource:
     def test_that_is_no_place_in_the_specification_is_refused(self, place: tuple[str, str]) -> None:
         with pytest.raises(ValueError, match=r"revision|place"):
             spec(*place)
+
+    @pytest.mark.parametrize("place", ["Task Cancellation", "asyncio-task#", "asyncio-task.html#a b"])
+    def test_that_is_no_place_in_the_documentation_of_python_is_refused(self, place: str) -> None:
+        with pytest.raises(ValueError, match="place"):
+            python(place)
 
     def test_in_a_repository_without_an_owner_is_refused(self) -> None:
         with pytest.raises(ValueError, match="owner/name"):

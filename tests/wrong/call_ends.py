@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
 
 import anyio
@@ -13,6 +14,7 @@ from mcp_conformance_reference.results import CallResult
 from mcp_conformance_reference.rounds import Rounds
 
 from pytest_mcp_conformance.contract.calls import (
+    CANCELLED_VERB_ENDS_AS_CANCELLED,
     LONGER_LIMIT_IS_NOT_CUT_SHORT,
     PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL,
     STALE_BINDING_IS_REFUSED,
@@ -20,6 +22,9 @@ from pytest_mcp_conformance.contract.calls import (
 )
 from tests.wrong._client import Client
 from tests.wrong._wrong import breaks
+
+if sys.version_info < (3, 11):
+    from exceptiongroup import BaseExceptionGroup
 
 
 @breaks(LONGER_LIMIT_IS_NOT_CUT_SHORT)
@@ -181,3 +186,51 @@ class StateRidesAlong(Client):
                 return raw
 
         return Keeping(*parts)
+
+
+@breaks(CANCELLED_VERB_ENDS_AS_CANCELLED)
+class CancellationIsAnAnswer(Client):
+    """A call that is cancelled gives a result that says so."""
+
+    async def call_tool(self, *given, **more):
+        try:
+            return await super().call_tool(*given, **more)
+        except asyncio.CancelledError:
+            return "cancelled"
+
+
+@breaks(CANCELLED_VERB_ENDS_AS_CANCELLED)
+class CancellationIsAFailure(Client):
+    """Whatever ends a listing is told as a failure of it, a cancellation too."""
+
+    async def list_tools(self):
+        try:
+            return await super().list_tools()
+        except BaseException as error:
+            raise RuntimeError("the tools could not be listed") from error
+
+
+@breaks(CANCELLED_VERB_ENDS_AS_CANCELLED)
+class CancellationIsOneOfAGroup(Client):
+    """Whatever ends a call is raised in a group, a cancellation too."""
+
+    async def call_tool(self, *given, **more):
+        try:
+            return await super().call_tool(*given, **more)
+        except asyncio.CancelledError as error:
+            raise BaseExceptionGroup("the call failed", [error]) from None
+
+
+@breaks(CANCELLED_VERB_ENDS_AS_CANCELLED, own_timeout=None)
+class CancelledCallWaitsOn(Client):
+    """A call that is out is waited for, whoever gives it up, and there is no limit."""
+
+    def enter(self):
+        self._settings = replace(self._settings, timeout=None)
+
+    async def call_tool(self, *given, **more):
+        going = asyncio.ensure_future(super().call_tool(*given, **more))
+        try:
+            return await asyncio.shield(going)
+        except asyncio.CancelledError:
+            return await going
