@@ -90,6 +90,55 @@ async def connect_that_fails(server: ScriptedServer, connect: Connect, how: str)
     reached(how == "refused" or server.ledger.frames(), "nothing was dialled")
 
 
+@scenario(
+    FAILED_DIAL_RAISES_PROMPTLY, variants=("first_use", "first_use_hung_up", "redial", "redial_hung_up")
+)
+async def dial_that_fails_under_several(server: ScriptedServer, connect: Connect, of: str) -> None:
+    """Two calls and a listing wait for one handshake; the server fails it, or hangs up on it.
+
+    A listing of before the loss may be served all the same, and the cause is for whoever dialled.
+    """
+    server.has_tools(*V1)
+    needed = "redials" if of.startswith("redial") else "lazy_connect"
+    if not connect.claims.makes(needed):
+        leave_out(FAILED_DIAL_RAISES_PROMPTLY, needed)
+        return
+    if connect.claims.makes("dials_per_operation"):
+        leave_out(FAILED_DIAL_RAISES_PROMPTLY, EACH_ITS_OWN)
+        return
+    if needed == "redials" and not connect.tells_of_a_loss:
+        leave_out(FAILED_DIAL_RAISES_PROMPTLY, "over HTTP the next answer tells of a loss")
+        return
+    async with connect(server) as wrapper:
+        if needed == "redials":
+            await wrapper.list_tools()
+        for step in SHAKES if server.era == "modern" else (SHAKES_HANDS["handshake"],):
+            server.suffers(FAULTS["hangs_up"] if of.endswith("hung_up") else NOT_TODAY, step, times=FOR_EVER)
+        with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
+            if needed == "redials":
+                server.drop()
+                await server.settle()
+            verbs: list[Pending[Any]] = [wrapper.start_call("old", nonce) for nonce in ("n1", "n2")]
+            verbs.append(wrapper.start_listing())
+            if not await arrives_or_ends(gate, verbs[0]):
+                leave_out(FAILED_DIAL_RAISES_PROMPTLY, "a call does not dial here")
+                return
+            await server.settle()
+            gate.open()
+            gate.release_all()
+            for verb in verbs:
+                await verb.ended(max(PROMPT, 1.5 * (wrapper.claims.own_timeout or 0.0)))
+        with check(FAILED_DIAL_RAISES_PROMPTLY):
+            waiting = [verb.step for verb in verbs if not verb.done]
+            assert waiting == [], "verbs that still wait for a dial that failed"
+            strange = [describe(v.error) for v in verbs if v.error and not isinstance(v.error, Exception)]
+            assert strange == [], "verbs that waited for a dial that failed, and raised no ordinary error"
+            served = [str(outcome) for call in verbs[:2] if (outcome := await call.result()).ok]
+            assert served == [], "calls that gave a result, though the server cannot be used"
+            failed = needed == "redials" or verbs[2].error is not None
+            assert failed, "list_tools gave tools, though the server cannot be used"
+
+
 @scenario(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, variants=("connect", "first_use", "redial"))
 async def dial_given_up(server: ScriptedServer, connect: Connect, of: str) -> None:
     """Of two who wait for a slow handshake one gives up, and then both do, some rounds long."""

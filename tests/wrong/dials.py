@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import anyio
 from mcp_conformance_reference.dialler import Dialler
@@ -69,6 +70,49 @@ class FailureHasNoCause(Client):
             await super().connect()
         except DialFailed:
             raise RuntimeError("could not initialize") from None
+
+
+@breaks(FAILED_DIAL_RAISES_PROMPTLY, lazy=True, own_timeout=None)
+class WaitersHearOfSuccessAlone(Client):
+    """The first verb dials, and the others wait without a limit for an event that is set when it succeeds."""
+
+    def enter(self):
+        self._settings = replace(self._settings, timeout=None)
+
+    class dialler_type(Dialler):
+        dialled = None
+
+        async def connected(self):
+            if self.connection is not None and self.usable(self.connection):
+                return self.connection
+            if self.dialled is not None:
+                await self.dialled.wait()
+                return self.connection
+            self.dialled = anyio.Event()
+            connection = await super().connected()
+            self.dialled.set()
+            self.dialled = None
+            return connection
+
+
+@breaks(FAILED_DIAL_RAISES_PROMPTLY)
+class WaitersAreCancelled(Client):
+    """Whoever waits for a dial that another verb began is cancelled when it fails."""
+
+    class dialler_type(Dialler):
+        waiters = 0
+
+        async def connected(self):
+            self.waiters += 1
+            first = self.waiters == 1
+            try:
+                return await super().connected()
+            except DialFailed:
+                if first:
+                    raise
+                raise asyncio.CancelledError from None
+            finally:
+                self.waiters -= 1
 
 
 @breaks(FAILED_CONNECT_LEAVES_NOTHING_OPEN)
