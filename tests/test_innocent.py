@@ -373,6 +373,7 @@ def test_whoever_dials_for_each_round_uses_each_id_once():
 @pytest.mark.parametrize(
     ("subject", "rule"),
     [
+        (LAZY, "CALL-22"),
         (LAZY, "CONN-1"),
         (LAZY, "CONN-4"),
         (LAZY, "CONN-10"),

@@ -227,15 +227,18 @@ def _state(number: int) -> str:
     return f" state {number} \u2192 %2F "
 
 
-@scenario(CANCELLED_VERB_ENDS_AS_CANCELLED, variants=("call", "listing", "refresh"))
+@scenario(CANCELLED_VERB_ENDS_AS_CANCELLED, variants=("call", "listing", "refresh", "dial"))
 async def verb_that_its_caller_cancels(server: ScriptedServer, connect: Connect, what: str) -> None:
-    """The caller cancels a call, a listing or a refresh, whose answer the server holds back.
+    """The caller cancels a call, a listing or a refresh, whose answer the server holds back, or a first dial.
 
     A group of nothing but cancellations is another error: asyncio.timeout makes no TimeoutError of it.
     """
     server.has_tools(*V1)
-    name = {"call": "call_tool", "listing": "list_tools"}.get(what, what)
-    method = "tools/call" if what == "call" else "tools/list"
+    name = {"call": "call_tool", "refresh": "refresh"}.get(what, "list_tools")
+    method = {"call": "tools/call", "dial": HANDSHAKE_METHOD[server.era]}.get(what, "tools/list")
+    if what == "dial" and not connect.claims.makes("lazy_connect"):
+        leave_out(CANCELLED_VERB_ENDS_AS_CANCELLED, "lazy_connect")
+        return
 
     async with connect(server) as wrapper:
         if not wrapper.has(name) or not wrapper.is_async(name):
@@ -251,7 +254,7 @@ async def verb_that_its_caller_cancels(server: ScriptedServer, connect: Connect,
             if what == "call":
                 verb = wrapper.start_call("a", "n1")
             else:
-                verb = wrapper.start_listing() if what == "listing" else wrapper.start("refresh")
+                verb = wrapper.start("refresh") if what == "refresh" else wrapper.start_listing()
             if not await arrives_or_ends(gate, verb):
                 leave_out(CANCELLED_VERB_ENDS_AS_CANCELLED, f"{name} sends no {method} here")
                 return
