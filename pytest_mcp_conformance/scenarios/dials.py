@@ -22,7 +22,7 @@ from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
 from pytest_mcp_conformance.scenarios._steps import BLOCKS, SAYS_CLOSED, arrives_or_ends, elapsed
 from pytest_mcp_conformance.scenarios._verbs import Pending
-from pytest_mcp_conformance.server import FAULTS, V1, ScriptedServer
+from pytest_mcp_conformance.server import FAULTS, V1, Fault, Gate, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
 from pytest_mcp_conformance.server.faults import SHAKES_HANDS
 
@@ -99,44 +99,63 @@ async def dial_that_fails_under_several(server: ScriptedServer, connect: Connect
     A listing of before the loss may be served all the same, and the cause is for whoever dialled.
     """
     server.has_tools(*V1)
-    needed = "redials" if of.startswith("redial") else "lazy_connect"
-    if not connect.claims.makes(needed):
-        leave_out(FAILED_DIAL_RAISES_PROMPTLY, needed)
-        return
+    fault = FAULTS["hangs_up"] if of.endswith("hung_up") else NOT_TODAY
     if connect.claims.makes("dials_per_operation"):
         leave_out(FAILED_DIAL_RAISES_PROMPTLY, EACH_ITS_OWN)
         return
-    if needed == "redials" and not connect.tells_of_a_loss:
+    if of.startswith("first_use"):
+        with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
+            opening = connect.start(server)
+            await arrives_or_ends(gate, opening)
+            await server.settle()
+            if opening.done:
+                await _waits_in_vain(server, await opening.result(), gate, fault)
+                return
+        await opening.result()
+        leave_out(FAILED_DIAL_RAISES_PROMPTLY, "it has dialled when it is set up")
+        return
+    if not connect.claims.makes("redials"):
+        leave_out(FAILED_DIAL_RAISES_PROMPTLY, "redials")
+        return
+    if not connect.tells_of_a_loss:
         leave_out(FAILED_DIAL_RAISES_PROMPTLY, "over HTTP the next answer tells of a loss")
         return
     async with connect(server) as wrapper:
-        if needed == "redials":
-            await wrapper.list_tools()
-        for step in SHAKES if server.era == "modern" else (SHAKES_HANDS["handshake"],):
-            server.suffers(FAULTS["hangs_up"] if of.endswith("hung_up") else NOT_TODAY, step, times=FOR_EVER)
+        await wrapper.list_tools()
         with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
-            if needed == "redials":
-                server.drop()
-                await server.settle()
-            verbs: list[Pending[Any]] = [wrapper.start_call("old", nonce) for nonce in ("n1", "n2")]
-            verbs.append(wrapper.start_listing())
-            if not await arrives_or_ends(gate, verbs[0]):
-                leave_out(FAILED_DIAL_RAISES_PROMPTLY, "a call does not dial here")
-                return
+            server.drop()
             await server.settle()
-            gate.open()
-            gate.release_all()
-            for verb in verbs:
-                await verb.ended(max(PROMPT, 1.5 * (wrapper.claims.own_timeout or 0.0)))
-        with check(FAILED_DIAL_RAISES_PROMPTLY):
-            waiting = [verb.step for verb in verbs if not verb.done]
-            assert waiting == [], "verbs that still wait for a dial that failed"
-            strange = [describe(v.error) for v in verbs if v.error and not isinstance(v.error, Exception)]
-            assert strange == [], "verbs that waited for a dial that failed, and raised no ordinary error"
-            served = [str(outcome) for call in verbs[:2] if (outcome := await call.result()).ok]
-            assert served == [], "calls that gave a result, though the server cannot be used"
-            failed = needed == "redials" or verbs[2].error is not None
-            assert failed, "list_tools gave tools, though the server cannot be used"
+            await _waits_in_vain(server, wrapper, gate, fault, listed=True)
+
+
+async def _waits_in_vain(
+    server: ScriptedServer, wrapper: Holder, gate: Gate, fault: Fault, *, listed: bool = False
+) -> None:
+    """Several verbs wait for a handshake that is held, and the server fails it: none of them waits on."""
+    reached(wrapper.error is None, wrapper.failure)
+    verbs: list[Pending[Any]] = [wrapper.start_call("old", nonce) for nonce in ("n1", "n2")]
+    verbs.append(wrapper.start_listing())
+    if not await arrives_or_ends(gate, verbs[0]):
+        leave_out(FAILED_DIAL_RAISES_PROMPTLY, "a call does not dial here")
+        return
+    await server.settle()
+    for step in SHAKES if server.era == "modern" else (SHAKES_HANDS["handshake"],):
+        server.suffers(fault, step, times=FOR_EVER)
+    gate.open()
+    for held in gate.held:
+        held.drop()
+        fault.play(held.connection, held.request, lambda: lambda: None)
+    for verb in verbs:
+        await verb.ended(max(PROMPT, 1.5 * (wrapper.claims.own_timeout or 0.0)))
+    with check(FAILED_DIAL_RAISES_PROMPTLY):
+        waiting = [verb.step for verb in verbs if not verb.done]
+        assert waiting == [], "verbs that still wait for a dial that failed"
+        strange = [describe(v.error) for v in verbs if v.error and not isinstance(v.error, Exception)]
+        assert strange == [], "verbs that waited for a dial that failed, and raised no ordinary error"
+        served = [str(outcome) for call in verbs[:2] if (outcome := await call.result()).ok]
+        assert served == [], "calls that gave a result, though the server cannot be used"
+        failed = listed or verbs[2].error is not None
+        assert failed, "list_tools gave tools, though the server cannot be used"
 
 
 @scenario(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, variants=("connect", "first_use", "redial"))
