@@ -54,7 +54,11 @@ FAILED_DIAL_RAISES_PROMPTLY = Rule(
         "do not swallow the error",
         "leave no cancel scope behind in the caller's task",
     ),
-    reports=(issue("openai/openai-agents-python", 1288), issue("microsoft/agent-framework", 5687)),
+    reports=(
+        issue("openai/openai-agents-python", 1288),
+        issue("microsoft/agent-framework", 5687),
+        issue("microsoft/autogen", 7045),
+    ),
 )
 
 CANCELLED_DIAL_LEAVES_NOTHING_OPEN = Rule(
