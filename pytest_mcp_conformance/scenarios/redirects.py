@@ -21,8 +21,8 @@ async def redirected_elsewhere(server: ScriptedServer, connect: Connect, what: s
     Whoever does not follow there, and fails or waits, has sent nothing there, which is right by this rule.
     """
     elsewhere = server.another("another origin")
-    for each in (server, elsewhere):
-        each.has_tools(*V1)
+    server.has_tools(*V1)
+    elsewhere.has_tools(*V1)
     here, there = Traffic(server, connect), Traffic(elsewhere, connect)
     address, own = connect.dial(elsewhere).url, connect.dial(server, "A").headers["Authorization"]
 
