@@ -409,3 +409,21 @@ CANCELLED_VERB_ENDS_AS_CANCELLED = Rule(
         "do not raise another error while a cancellation is under way, as by `raise ... from`",
     ),
 )
+
+EVERY_REQUEST_HAS_A_LIMIT = Rule(
+    id="CALL-23",
+    level=SHOULD,
+    source=spec("2026-07-28", "basic/patterns/cancellation#timeouts"),
+    rests_on=(spec("2025-11-25", "basic/lifecycle#timeouts"),),
+    text=(
+        "A request that is never answered SHOULD end its verb in the end: there is a limit of time for each, "
+        "though nobody has set one."
+    ),
+    why="One server that falls silent holds up the program for good, and nothing says which one it is.",
+    if_broken=(
+        "give each request a limit by default, and let the user change it",
+        "hand your limit down to the session: by default the SDK's session has none",
+    ),
+    needs=frozenset({"clock"}),
+    reports=(issue("openai/openai-agents-python", 580),),
+)
