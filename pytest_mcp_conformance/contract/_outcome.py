@@ -140,7 +140,8 @@ def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, Sequence):
-        return "\n".join(str(found) for part in content if (found := _field(part, "text")) is not MISSING)
+        found = (part if isinstance(part, str) else _field(part, "text") for part in content)
+        return "\n".join(str(text) for text in found if text is not MISSING)
     return str(content)
 
 
