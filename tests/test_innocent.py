@@ -21,6 +21,7 @@ from pytest_mcp_conformance.contract.calls import (
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
     FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
     PROGRESS_REACHES_ITS_OWN_CALL,
+    RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER,
 )
 from pytest_mcp_conformance.contract.checks import CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER
 from pytest_mcp_conformance.contract.connections import (
@@ -35,6 +36,7 @@ from pytest_mcp_conformance.contract.notices import (
 )
 from pytest_mcp_conformance.contract.pagination import LIST_HOLDS_ALL_PAGES
 from pytest_mcp_conformance.contract.tenants import (
+    CREDENTIAL_STAYS_WITH_ITS_ORIGIN,
     HEADERS_RIDE_ON_ALL_TRAFFIC,
     PROXY_SENDS_ITS_OWN_CREDENTIAL,
     REPLACED_CREDENTIAL_IS_NEVER_SENT_AGAIN,
@@ -51,6 +53,7 @@ from tests.cells import cells
 from tests.wrong._client import Client
 from tests.wrong._http import ByHttp
 from tests.wrong._proxying import Proxies
+from tests.wrong._wire import ByWire, Wire
 from tests.wrong._wrong import breaks
 from tests.wrong.closing import Borrows, Pooling
 from tests.wrong.credentials import Renews
@@ -143,6 +146,40 @@ class LooksForOAuth(ByHttp):
             yield streams
 
 
+class FollowsNoRedirect(ByHttp):
+    """Goes nowhere else, and says so when a call is sent there, and once more at close."""
+
+    moved = False
+
+    async def call_tool(self, *given, **more):
+        try:
+            return await super().call_tool(*given, **more)
+        except Exception:
+            self.moved = True
+            raise
+
+    async def close(self):
+        await super().close()
+        if self.moved:
+            raise ConnectionError("HTTP 307 Temporary Redirect")
+
+
+class SpeaksAnOlderRevision(ByWire):
+    """A client of a revision that has no structured content: what it does not know it leaves."""
+
+    class wire_type(Wire):
+        async def out(self, frame):
+            if frame.get("method") == "initialize":
+                frame = {**frame, "params": {**frame["params"], "protocolVersion": "2025-03-26"}}
+            await super().out(frame)
+
+        async def back(self, frame):
+            result = {k: v for k, v in frame.get("result", {}).items() if k != "structuredContent"}
+            for each in result.get("tools", ()):
+                each.pop("outputSchema", None)
+            return [{**frame, "result": result} if result else frame]
+
+
 class SaysHowLongItKeeps(Client):
     """A listing is kept until a notice comes, which its documentation says."""
 
@@ -180,6 +217,10 @@ SERIAL = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(SendsOneRequestAtATime).adapter
 LISTENING = breaks(PROGRESS_REACHES_ITS_OWN_CALL)(ListensToEachCall).adapter
 PROBING = breaks(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST)(LooksForOAuth).adapter
 TIDY = breaks(CANCELLED_VERB_ENDS_AS_CANCELLED)(TidiesUpFirst).adapter
+STAYING = breaks(CREDENTIAL_STAYS_WITH_ITS_ORIGIN)(FollowsNoRedirect).adapter
+OLDER = breaks(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, eras=("handshake",))(
+    SpeaksAnOlderRevision
+).adapter
 FOREVER = LivesForEver.adapter
 """Breaks the rules about lifetimes, and those alone."""
 
@@ -223,6 +264,7 @@ IN_ANY_ORDER = tuple(
     if {"CCH", "NTC", "PAG", "CONN", "TEN", "TOOL"} & {rule.area for rule in s.rules}
     and ORDER_IS_KEPT_AND_NAMES_COME_ONCE not in s.rules
 )
+OF_PARTS = tuple(s for s in CATALOGUE if s.name == "parts_of_a_result")
 MUTE_ENDS = tuple(s for s in CATALOGUE if s.name == "end_that_is_not_answered")
 PLAYED = [
     *((GIVING_UP, *cell) for cell in cells(GIVING_UP, MUTE_ENDS)),
@@ -246,6 +288,8 @@ PLAYED = [
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(CANCELLED_VERB_ENDS_AS_CANCELLED))),
     *((TIDY, *cell) for cell in cells(TIDY, _judging(CANCELLED_VERB_ENDS_AS_CANCELLED))),
+    *((STAYING, *cell) for cell in cells(STAYING, _judging(CREDENTIAL_STAYS_WITH_ITS_ORIGIN))),
+    *((OLDER, *cell) for cell in cells(OLDER, OF_PARTS)),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
     *((PROBING, *cell) for cell in cells(PROBING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),

@@ -11,10 +11,10 @@ from pytest_mcp_conformance.contract.calls import (
     TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT,
 )
 from pytest_mcp_conformance.scenarios._connect import Connect
-from pytest_mcp_conformance.scenarios._judge import check, reached
+from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
 from pytest_mcp_conformance.server import ScriptedServer, output, tool
-from pytest_mcp_conformance.server.eras import stamped
+from pytest_mcp_conformance.server.eras import MODERN_VERSION, stamped
 
 NAMES = ("name", "tool_name", "arguments", "config", "context", "timeout")
 """Names that tools give their arguments, and that wrappers have for parameters of their own."""
@@ -40,6 +40,8 @@ PARTS: dict[str, dict[str, Any]] = {
     "image_first": {"content": [IMAGE, {"type": "text", "text": "part one, part two"}]},
 }
 """Results, as the protocol has them, of more, of less or of other than one text."""
+
+FIRST_WITH_STRUCTURED_CONTENT = "2025-06-18"
 
 
 @scenario(ARGUMENTS_ARRIVE_AS_GIVEN, variants=NAMES)
@@ -76,8 +78,13 @@ async def argument_of_that_value(server: ScriptedServer, connect: Connect, kind:
         with check(ARGUMENTS_ARRIVE_AS_GIVEN):
             calls = server.ledger.calls(since=mark)
             assert calls, f"a call with {given} was not sent: {outcome}"
-            arrived = {name: calls[0].arguments[name] for name in given if name in calls[0].arguments}
-            assert json.dumps(arrived) == json.dumps(given), "arguments of a call, as they arrived"
+            arrived = calls[0].arguments
+            lost = [name for name in given if name not in arrived]
+            assert lost == [], f"arguments of a call with {given} that did not arrive"
+            other = {
+                name: arrived[name] for name in given if _as_sent(arrived[name]) != _as_sent(given[name])
+            }
+            assert other == {}, f"arguments of a call with {given} that arrived otherwise"
 
 
 @scenario(TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT)
@@ -107,9 +114,25 @@ async def parts_of_a_result(server: ScriptedServer, connect: Connect, what: str)
         await wrapper.list_tools()
         outcome = await wrapper.call("report", "n1")
         reached(server.ledger.calls("n1"), "the call was not sent")
+        if what == "structured_alone" and _agreed(server) < FIRST_WITH_STRUCTURED_CONTENT:
+            leave_out(
+                RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, "speaks a revision without structured content"
+            )
+            return
         with check(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER):
             lost = [part for part in ("part one", "part two") if not _holds(outcome, part)]
             assert lost == [], f"the caller got {outcome}"
+
+
+def _agreed(server: ScriptedServer) -> str:
+    """The revision that the last handshake agreed on; in the modern era, where there is none, its own."""
+    shaken = server.ledger.frames("initialize", kind="answered")
+    return shaken[-1].message["result"]["protocolVersion"] if shaken else MODERN_VERSION
+
+
+def _as_sent(value: Any) -> str:
+    """A value as JSON, where false is not 0."""
+    return json.dumps(value)
 
 
 def _holds(outcome: Any, part: str) -> bool:
