@@ -28,6 +28,7 @@ from pytest_mcp_conformance.contract.connections import (
     CLOSE_IS_BOUNDED,
     CONCURRENT_FIRST_USE_IS_ONE_DIAL,
     CONNECTION_IN_USE_STAYS_OPEN,
+    FAILED_DIAL_RAISES_PROMPTLY,
     SESSION_HEADERS_RIDE_ON_EVERY_REQUEST,
 )
 from pytest_mcp_conformance.contract.notices import (
@@ -49,6 +50,7 @@ from pytest_mcp_conformance.contract.tools import (
 from pytest_mcp_conformance.scenarios import CATALOGUE
 from pytest_mcp_conformance.scenarios._player import play
 from pytest_mcp_conformance.scenarios.claims import BY_CLAIM
+from pytest_mcp_conformance.server.eras import CAPABILITIES, discovery
 from tests.cells import cells
 from tests.wrong._client import Client
 from tests.wrong._http import ByHttp
@@ -180,6 +182,23 @@ class SpeaksAnOlderRevision(ByWire):
             return [{**frame, "result": result} if result else frame]
 
 
+class NeedsNoDiscovery(ByWire):
+    """Asks what a server of the modern era is, and does without where the answer is an error."""
+
+    class wire_type(Wire):
+        asked = None
+
+        async def out(self, frame):
+            if frame.get("method") == "server/discover":
+                self.asked = frame["id"]
+            await super().out(frame)
+
+        async def back(self, frame):
+            if "error" not in frame or frame.get("id") != self.asked:
+                return [frame]
+            return [{"jsonrpc": "2.0", "id": self.asked, "result": discovery(CAPABILITIES)}]
+
+
 class SaysHowLongItKeeps(Client):
     """A listing is kept until a notice comes, which its documentation says."""
 
@@ -221,6 +240,8 @@ STAYING = breaks(CREDENTIAL_STAYS_WITH_ITS_ORIGIN)(FollowsNoRedirect).adapter
 OLDER = breaks(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, eras=("handshake",))(
     SpeaksAnOlderRevision
 ).adapter
+KNOWING = breaks(FAILED_DIAL_RAISES_PROMPTLY, eras=("modern",))(NeedsNoDiscovery).adapter
+KNOWING_LATER = breaks(FAILED_DIAL_RAISES_PROMPTLY, lazy=True, eras=("modern",))(NeedsNoDiscovery).adapter
 FOREVER = LivesForEver.adapter
 """Breaks the rules about lifetimes, and those alone."""
 
@@ -265,6 +286,7 @@ IN_ANY_ORDER = tuple(
     and ORDER_IS_KEPT_AND_NAMES_COME_ONCE not in s.rules
 )
 OF_PARTS = tuple(s for s in CATALOGUE if s.name == "parts_of_a_result")
+IN_VAIN = tuple(s for s in CATALOGUE if s.name == "dial_that_fails_under_several")
 MUTE_ENDS = tuple(s for s in CATALOGUE if s.name == "end_that_is_not_answered")
 PLAYED = [
     *((GIVING_UP, *cell) for cell in cells(GIVING_UP, MUTE_ENDS)),
@@ -290,6 +312,8 @@ PLAYED = [
     *((TIDY, *cell) for cell in cells(TIDY, _judging(CANCELLED_VERB_ENDS_AS_CANCELLED))),
     *((STAYING, *cell) for cell in cells(STAYING, _judging(CREDENTIAL_STAYS_WITH_ITS_ORIGIN))),
     *((OLDER, *cell) for cell in cells(OLDER, OF_PARTS)),
+    *((KNOWING, *cell) for cell in cells(KNOWING, _judging(FAILED_DIAL_RAISES_PROMPTLY))),
+    *((KNOWING_LATER, *cell) for cell in cells(KNOWING_LATER, IN_VAIN)),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
     *((PROBING, *cell) for cell in cells(PROBING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),

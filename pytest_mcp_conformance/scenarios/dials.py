@@ -18,7 +18,7 @@ from pytest_mcp_conformance.contract.connections import (
 )
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
-from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
+from pytest_mcp_conformance.scenarios._judge import NotClaimed, check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import HTTP, scenario
 from pytest_mcp_conformance.scenarios._steps import BLOCKS, SAYS_CLOSED, arrives_or_ends, elapsed
 from pytest_mcp_conformance.scenarios._verbs import Pending
@@ -44,6 +44,7 @@ REFUSES_BY_HANGING_UP = ("stdio", "loopback")
 """The ways in over which nobody can refuse: the child ends at once, the socket was accepted before."""
 
 FOR_EVER = float("inf")
+GOES_ON = "goes on without server/discover, which nobody has to ask in the modern era"
 EACH_ITS_OWN = "dials_per_operation: each verb has a connection of its own"
 
 
@@ -76,6 +77,8 @@ async def connect_that_fails(server: ScriptedServer, connect: Connect, how: str)
     with check(FAILED_DIAL_RAISES_PROMPTLY):
         assert seconds <= bound, f"{step} took {seconds:g} s to fail"
         failed = error is not None
+        if not failed and _goes_on(server):
+            raise NotClaimed(GOES_ON)
         assert failed, f"the server could not be used{listed}"
         said = "" if error is None else describe(error)
         ordinary = isinstance(error, Exception)
@@ -139,6 +142,7 @@ async def _waits_in_vain(
         leave_out(FAILED_DIAL_RAISES_PROMPTLY, "a call does not dial here")
         return
     await server.settle()
+    mark = server.ledger.mark
     for step in SHAKES if server.era == "modern" else (SHAKES_HANDS["handshake"],):
         server.suffers(fault, step, times=FOR_EVER)
     gate.open()
@@ -152,10 +156,20 @@ async def _waits_in_vain(
         assert waiting == [], "verbs that still wait for a dial that failed"
         strange = [describe(v.error) for v in verbs if v.error and not isinstance(v.error, Exception)]
         assert strange == [], "verbs that waited for a dial that failed, and raised no ordinary error"
+        if _goes_on(server, mark):
+            raise NotClaimed(GOES_ON)
         served = [str(outcome) for call in verbs[:2] if (outcome := await call.result()).ok]
         assert served == [], "calls that gave a result, though the server cannot be used"
         failed = listed or verbs[2].error is not None
         assert failed, "list_tools gave tools, though the server cannot be used"
+
+
+def _goes_on(server: ScriptedServer, since: int = 0) -> bool:
+    """True where a server of the modern era gave what it was asked for, though its discovery failed."""
+    return server.era == "modern" and bool(
+        server.ledger.frames("tools/list", kind="answered", since=since)
+        or server.ledger.frames("tools/call", kind="answered", since=since)
+    )
 
 
 @scenario(CANCELLED_DIAL_LEAVES_NOTHING_OPEN, variants=("connect", "first_use", "redial"))

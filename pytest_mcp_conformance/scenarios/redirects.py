@@ -18,8 +18,8 @@ MOVED = 307
 async def redirected_elsewhere(server: ScriptedServer, connect: Connect, what: str) -> None:
     """A principal's server redirects every request, or the calls alone, to another origin.
 
-    Whoever does not follow there, and fails or waits, has sent nothing there, which is right by this rule; its
-    close may tell of that failure once more.
+    Whoever does not follow there, and fails or waits, has sent nothing there, which is right by this rule.
+    Its close may tell of that failure once more.
     """
     elsewhere = server.another("another origin")
     server.has_tools(*V1)
