@@ -199,6 +199,26 @@ class NeedsNoDiscovery(ByWire):
             return [{"jsonrpc": "2.0", "id": self.asked, "result": discovery(CAPABILITIES)}]
 
 
+class RefreshesBehind(Client):
+    """A refresh is begun, and goes on when its caller has left."""
+
+    def enter(self):
+        self.behind = set()
+
+    def verbs(self):
+        return {"refresh": self.begin}
+
+    async def begin(self):
+        started = asyncio.get_running_loop().create_task(self.refresh())
+        self.behind.add(started)
+
+    async def close(self):
+        for each in self.behind:
+            each.cancel()
+        await asyncio.gather(*self.behind, return_exceptions=True)
+        await super().close()
+
+
 class SaysHowLongItKeeps(Client):
     """A listing is kept until a notice comes, which its documentation says."""
 
@@ -242,6 +262,7 @@ OLDER = breaks(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, eras=("handshake",
 ).adapter
 KNOWING = breaks(FAILED_DIAL_RAISES_PROMPTLY, eras=("modern",))(NeedsNoDiscovery).adapter
 KNOWING_LATER = breaks(FAILED_DIAL_RAISES_PROMPTLY, lazy=True, eras=("modern",))(NeedsNoDiscovery).adapter
+BEHIND = breaks(CANCELLED_VERB_ENDS_AS_CANCELLED)(RefreshesBehind).adapter
 FOREVER = LivesForEver.adapter
 """Breaks the rules about lifetimes, and those alone."""
 
@@ -314,6 +335,7 @@ PLAYED = [
     *((OLDER, *cell) for cell in cells(OLDER, OF_PARTS)),
     *((KNOWING, *cell) for cell in cells(KNOWING, _judging(FAILED_DIAL_RAISES_PROMPTLY))),
     *((KNOWING_LATER, *cell) for cell in cells(KNOWING_LATER, IN_VAIN)),
+    *((BEHIND, *cell) for cell in cells(BEHIND, _judging(CANCELLED_VERB_ENDS_AS_CANCELLED))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
     *((PROBING, *cell) for cell in cells(PROBING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
