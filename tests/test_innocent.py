@@ -260,8 +260,8 @@ STAYING = breaks(CREDENTIAL_STAYS_WITH_ITS_ORIGIN)(FollowsNoRedirect).adapter
 OLDER = breaks(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, eras=("handshake",))(
     SpeaksAnOlderRevision
 ).adapter
-KNOWING = breaks(FAILED_DIAL_RAISES_PROMPTLY, eras=("modern",))(NeedsNoDiscovery).adapter
-KNOWING_LATER = breaks(FAILED_DIAL_RAISES_PROMPTLY, lazy=True, eras=("modern",))(NeedsNoDiscovery).adapter
+KNOWING = breaks(FAILED_DIAL_RAISES_PROMPTLY)(NeedsNoDiscovery).adapter
+KNOWING_LATER = breaks(FAILED_DIAL_RAISES_PROMPTLY, lazy=True)(NeedsNoDiscovery).adapter
 BEHIND = breaks(CANCELLED_VERB_ENDS_AS_CANCELLED)(RefreshesBehind).adapter
 FOREVER = LivesForEver.adapter
 """Breaks the rules about lifetimes, and those alone."""
