@@ -134,8 +134,8 @@ MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS = Rule(
     source=KIT,
     rests_on=(spec("2026-07-28", "server/tools#x-mcp-header"),),
     text=(
-        "One malformed entry, such as one without a name, SHOULD NOT take the good tools down: they are "
-        "listed, or an error names the entry."
+        "One entry that is malformed, or whose schema the wrapper cannot read, SHOULD NOT take the good "
+        "tools down: they are listed, or an error names the entry."
     ),
     why="One faulty tool makes a whole server unusable, or lets it look empty.",
     if_broken=("read each entry by itself", "never turn a parse error into an empty list"),
