@@ -504,3 +504,30 @@ async def streams_only(dial):
 def test_who_takes_streams_alone_is_not_asked_about_addresses_and_children(scenario):
     played = play(scenario, streams_only, era="handshake", variant=scenario.variants[0], compare=False)
     assert {judgement.verdict for judgement in played.judgements} <= {Verdict.NOT_CLAIMED}
+
+
+@adapter("slip", claims=Claims(eras=("handshake",), transports=("memory",), same_task_close=True))
+async def slip(dial):
+    """An adapter with a mistake of its own: no call of it is ever sent."""
+    async with dial.session() as session:
+
+        async def call_tool(tool, arguments):
+            return await session.call_a_tool(tool.name, arguments)
+
+        yield Wrapper(list_tools=session.list_tools, call_tool=call_tool)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (scenario, variant)
+        for scenario in CATALOGUE
+        if scenario.name in ("listing_with_more_in_it", "unusual_entry")
+        for variant in scenario.variants
+    ],
+    ids=lambda given: f"{given[0].name}-{given[1]}",
+)
+def test_whose_calls_never_work_is_not_told_that_a_listing_does_it(given):
+    scenario, variant = given
+    played = play(scenario, slip, era="handshake", variant=variant, compare=False)
+    assert [judgement.verdict for judgement in played.judgements] == [Verdict.NOT_CLAIMED]

@@ -43,6 +43,12 @@ PARTS: dict[str, dict[str, Any]] = {
 
 FIRST_WITH_STRUCTURED_CONTENT = "2025-06-18"
 
+IN_WORDS = {
+    "two_texts": "two texts",
+    "structured_alone": "structured content and no text",
+    "image_first": "an image and a text behind it",
+}
+
 
 @scenario(ARGUMENTS_ARRIVE_AS_GIVEN, variants=NAMES)
 async def argument_of_that_name(server: ScriptedServer, connect: Connect, name: str) -> None:
@@ -121,7 +127,7 @@ async def parts_of_a_result(server: ScriptedServer, connect: Connect, what: str)
             return
         with check(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER):
             lost = [part for part in ("part one", "part two") if not _holds(outcome, part)]
-            assert lost == [], f"the caller got {outcome}"
+            assert lost == [], f"the caller got {outcome}, of a result with {IN_WORDS[what]}"
 
 
 def _agreed(server: ScriptedServer) -> str:

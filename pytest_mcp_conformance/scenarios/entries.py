@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_mcp_conformance.contract import HANDSHAKE, Tool
+from pytest_mcp_conformance.contract import HANDSHAKE, Outcome, Tool
 from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.contract.tools import (
     DEFINITION_IS_HANDED_OUT_WHOLE,
@@ -145,6 +145,7 @@ async def listing_with_more_in_it(server: ScriptedServer, connect: Connect, what
         assert wrapper.error is None, f"cannot be connected: {wrapper.failure}"
         assert await wrapper.names() == ["a"]
         outcome = await wrapper.call("a", "n1")
+        await _must_call_elsewhere(server, connect, outcome)
         assert outcome.ok, f"a call of the tool: {outcome}"
     reached(server.ledger.listings(), "no listing reached the server")
 
@@ -158,7 +159,8 @@ async def malformed_entry(server: ScriptedServer, connect: Connect, how: str) ->
 @scenario(MALFORMED_ENTRY_SPARES_THE_GOOD_TOOLS, variants=tuple(UNUSUAL))
 async def unusual_entry(server: ScriptedServer, connect: Connect, form: str) -> None:
     """Of three entries the middle one is a tool whose input schema is of a form that not every server has."""
-    await _one_of_three(server, connect, {"name": "bad", "inputSchema": UNUSUAL[form]}, "allowed and unusual")
+    entry = {"name": "bad", "description": "an unusual one", "inputSchema": UNUSUAL[form]}
+    await _one_of_three(server, connect, entry, "allowed and unusual")
 
 
 async def _one_of_three(server: ScriptedServer, connect: Connect, entry: dict[str, Any], kind: str) -> None:
@@ -176,13 +178,34 @@ async def _one_of_three(server: ScriptedServer, connect: Connect, entry: dict[st
         if error is not None:
             said = describe(error)
             named = bool(NAMES_THE_ENTRY.search(said))
-            assert named, f"for one entry, which is {kind}, there is an error that does not name it: {said}"
+            assert named, f"the error does not say which entry is {kind}: {said}; it is {json.dumps(entry)}"
         else:
             served = {each.name for each in await listing.result()}
             missing = sorted({"first", "last"} - served)
             assert missing == [], f"good tools that are not listed beside one entry that is {kind}"
             outcome = await wrapper.call("last", "n1")
+            await _must_call_elsewhere(server, connect, outcome)
             assert outcome.ok, f"a call of a good tool: {outcome}"
+
+
+async def _must_call_elsewhere(server: ScriptedServer, connect: Connect, outcome: Outcome) -> None:
+    """Go on with a wrapper whose calls end well where the listing is a plain one.
+
+    Nothing is done where the call ended well here. Where it did not, one more holder lists and calls at a
+    server with nothing odd in its listing.
+
+    Raises:
+        NotClaimed: The call ends badly there as well, so it is not the listing that does it.
+    """
+    if outcome.ok:
+        return
+    plain = server.another("a server with a plain listing")
+    plain.has_tools("a", "last")
+    holder = await connect.attempt(plain)
+    if holder.error is None and await holder.try_names() is not None:
+        there = await holder.call("last", "n1")
+        if not there.ok:
+            raise NotClaimed(f"a call ends badly where the listing is plain as well: {there}")
 
 
 @scenario(NAME_GOES_BACK_AS_LISTED)
