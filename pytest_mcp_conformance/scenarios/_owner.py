@@ -104,6 +104,11 @@ class Owner:
         return self.error is None
 
     @property
+    def stays(self) -> bool:
+        """True as long as nobody has closed it."""
+        return not self._leave.is_set()
+
+    @property
     def failure(self) -> str:
         """How the set-up failed, in words."""
         if isinstance(self.error, NeverOpened):

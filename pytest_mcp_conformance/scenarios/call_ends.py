@@ -268,7 +268,6 @@ async def verb_that_its_caller_cancels(server: ScriptedServer, connect: Connect,
                 as_cancelled = isinstance(verb.error, asyncio.CancelledError)
                 assert as_cancelled, f"{name} was cancelled, and {await _end_of(verb)}"
             await server.settle()  # an answer that crosses the farewell opens what nobody has heard of
-        await server.settle()  # a late answer that crosses the close makes mcp 1.x raise over stdio (#1960)
 
 
 async def _end_of(verb: Pending[Any]) -> str:

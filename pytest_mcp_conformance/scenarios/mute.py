@@ -45,7 +45,6 @@ async def mute_server(server: ScriptedServer, connect: Connect, step: str) -> No
                 leave_out(EVERY_REQUEST_HAS_A_LIMIT, f"{verb.step} sends no {method} here")
                 return
             await _must_end(verb)
-        await server.settle()  # a late answer that crosses the close makes mcp 1.x raise over stdio (#1960)
 
 
 async def _must_end(verb: Pending[Any]) -> None:
