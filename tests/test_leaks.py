@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from pytest_mcp_conformance.adapters import bundled
 from pytest_mcp_conformance.clock import Hand
 from pytest_mcp_conformance.contract import WAYS, Claims, Verdict, Wrapper, adapter
+from pytest_mcp_conformance.history import HistoryWriter
 from pytest_mcp_conformance.scenarios import CATALOGUE, _leaks, _run
 from pytest_mcp_conformance.scenarios._census import Census
 from pytest_mcp_conformance.scenarios._player import play
@@ -52,6 +54,15 @@ def test_whoever_leaves_something_everywhere_is_waited_for_in_full_once(keeper):
     assert closing(subject).verdict is Verdict.BROKEN
     assert _leaks._looks(subject) < first
     assert closing(subject).verdict is Verdict.BROKEN
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="files are seen in /proc alone")
+def test_a_history_that_is_being_written_is_nothing_that_is_left(tmp_path):
+    before = Census()
+    with HistoryWriter(tmp_path / "one.history.jsonl"):
+        assert Census().since(before) == []
+        with (tmp_path / "another").open("w"):
+            assert [thing.kind for thing in Census().since(before)] == ["file"]
 
 
 @pytest.mark.parametrize("kind", INNOCENT)

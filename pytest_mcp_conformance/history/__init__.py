@@ -16,7 +16,7 @@ from pytest_mcp_conformance.history.normal import normal_lines
 from pytest_mcp_conformance.history.plain import copied, jsonlike
 from pytest_mcp_conformance.history.reading import History
 from pytest_mcp_conformance.history.recorder import Recorder
-from pytest_mcp_conformance.history.writing import HistoryWriter
+from pytest_mcp_conformance.history.writing import HistoryWriter, being_written
 
 __all__ = [
     "FORMAT",
@@ -39,6 +39,7 @@ __all__ = [
     "NotAHistory",
     "Recorder",
     "UnknownFormat",
+    "being_written",
     "check",
     "copied",
     "explain",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from weakref import WeakSet
 
 import msgspec
 
@@ -15,7 +16,14 @@ from pytest_mcp_conformance.history.digests import Digests
 from pytest_mcp_conformance.history.entry import FORMAT, Entry, Footer, Header
 from pytest_mcp_conformance.history.event import Event
 
-__all__ = ["HistoryWriter"]
+__all__ = ["HistoryWriter", "being_written"]
+
+_writers: WeakSet[HistoryWriter] = WeakSet()
+
+
+def being_written() -> frozenset[int]:
+    """The descriptors of the files that are being written now: open, and nobody's leak."""
+    return frozenset(each._file.fileno() for each in _writers if not each._file.closed)
 
 
 class HistoryWriter:
@@ -49,6 +57,7 @@ class HistoryWriter:
         self._condenser = Condenser(digests)
         self._events = 0
         self._file = path.open("wb", buffering=0)
+        _writers.add(self)
         known = {name: said.encode("utf-8", "backslashreplace").decode() for name, said in about.items()}
         self._put(
             msgspec.convert(

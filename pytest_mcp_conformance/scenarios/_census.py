@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_mcp_conformance.clock import Hand
+from pytest_mcp_conformance.history import being_written
 
 __all__ = ["Census", "Thing"]
 
@@ -102,10 +103,12 @@ def _in_words(thread: threading.Thread) -> str:
 
 
 def _files() -> Iterator[tuple[int, str]]:
+    ours = being_written()
     with suppress(OSError):
         for number in os.listdir(_FILES):
             with suppress(OSError):  # the one by which the folder was read
-                yield int(number), os.readlink(f"{_FILES}/{number}")
+                if int(number) not in ours:
+                    yield int(number), os.readlink(f"{_FILES}/{number}")
 
 
 def _kind(target: str) -> str:
