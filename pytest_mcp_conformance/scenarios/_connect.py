@@ -92,7 +92,7 @@ class Connect:
         try:
             yield holder
         finally:
-            await self._has_arrived()
+            await self._has_arrived(holder)
             await holder.close()
 
     async def attempt(
@@ -179,14 +179,16 @@ class Connect:
 
     async def close_all(self) -> None:
         """Close every holder, the last one first."""
-        if any(holder.stays for holder in self.holders):
-            await self._has_arrived()
+        await self._has_arrived(*self.holders)
         for holder in reversed(self.holders):
             await holder.close()
 
-    async def _has_arrived(self) -> None:
-        """Let late answers arrive before a close: mcp 1.x raises where they cross it, by luck (#1960)."""
-        if self.transport != "memory":
+    async def _has_arrived(self, *closing: Holder) -> None:
+        """Let late answers arrive before a close: mcp 1.x raises where they cross it, by luck (#1960).
+
+        Where all are closed already nothing is waited for, so that what they have left can be seen.
+        """
+        if self.transport != "memory" and any(holder.stays for holder in closing):
             with suppress(NeverQuiet):
                 await settle()
 
