@@ -34,7 +34,8 @@ async def caller_edits_a_definition(server: ScriptedServer, connect: Connect) ->
         with check(EDITED_DEFINITION_CHANGES_NOTHING):
             if wrapper.claims.checks_output == "refuses":
                 assert not outcome.ok, f"judged by what its caller wrote into the schema: {outcome}"
-            assert [definition(each) for each in await wrapper.list_tools()] == before
+            again = [definition(each) for each in await wrapper.list_tools()]
+            assert again == before, "a listing after its caller edited the definitions of the one before"
 
 
 @scenario(SAME_NAME_ON_TWO_SERVERS_IS_NOT_SHADOWED)
