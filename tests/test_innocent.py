@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from contextlib import asynccontextmanager
+from copy import deepcopy
 from dataclasses import replace
 
 import anyio
@@ -382,7 +383,7 @@ def test_who_reads_one_page_is_told_so_by_one_rule(given):
 
 
 EACH_ITS_OWN = Claims(
-    dials_per_operation=True, call_meta=True, progress=True, eras=("handshake",), transports=("http",)
+    dials_per_operation=True, call_meta=True, progress=True, eras=("handshake",), transports=("http", "stdio")
 )
 
 
@@ -429,6 +430,45 @@ def test_whoever_dials_for_each_verb_is_not_asked_for_what_stays_open(name, vari
     [scenario] = [each for each in CATALOGUE if each.name == name]
     played = play(scenario, each_its_own, era="handshake", way="http", variant=variant, compare=False)
     assert [j for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [("notice_while_a_call_is_out", ""), ("loss_under_calls", "one"), ("loss_under_calls", "five")],
+)
+def test_whoever_dials_for_each_verb_may_see_its_child_out(name, variant):
+    [scenario] = [each for each in CATALOGUE if each.name == name]
+    played = play(scenario, each_its_own, era="handshake", way="stdio", variant=variant, compare=False)
+    assert [j.verdict for j in played.judgements] == [Verdict.KEPT]
+
+
+@adapter(
+    "keeps-what-it-dialled-for",
+    claims=Claims(dials_per_operation=True, lazy_connect=True, caches_listings=True, lifetimes=False),
+)
+async def keeps_what_it_dialled_for(dial):
+    """A session for each verb that sends something; a kept list needs none."""
+    kept = []
+
+    async def list_tools():
+        if not kept:
+            async with dial.session() as own:
+                kept.extend((await own.list_tools()).tools)
+        return deepcopy(kept)
+
+    async def call_tool(tool, arguments):
+        async with dial.session() as own:
+            return await own.call_tool(getattr(tool, "name", tool), arguments)
+
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool)
+
+
+@pytest.mark.parametrize(
+    ("subject", "says"), [(keeps_what_it_dialled_for, True), (each_its_own, True), (DOCUMENTED, False)]
+)
+def test_who_keeps_a_list_dials_for_its_calls(subject, says):
+    [probe] = play(BY_CLAIM["dials_per_operation"], subject, era="handshake", compare=False).probes
+    assert probe.wire is says
 
 
 @adapter("each-round-its-own", claims=Claims(dials_per_operation=True, eras=("modern",)))

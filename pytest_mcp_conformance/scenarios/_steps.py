@@ -32,6 +32,7 @@ __all__ = [
     "give_up",
     "out_together",
     "says_changed",
+    "time_to_leave",
 ]
 
 
@@ -53,6 +54,16 @@ SAYS_CLOSED = re.compile(
     re.IGNORECASE,
 )
 """Words by which an error says that a connection is no more; the name of its type counts."""
+
+
+TO_SEE_A_CHILD_OUT = 1.0
+"""Seconds in which a child that has lost its input is seen out: the SDK of 2.x looks for that by a timer."""
+
+
+def time_to_leave(connect: Connect) -> float:
+    """Seconds that a verb may need for the end of its own connection, after its answer or error is there."""
+    own_child = connect.transport == "stdio" and connect.claims.makes("dials_per_operation")
+    return TO_SEE_A_CHILD_OUT if own_child else 0.0
 
 
 class FirstListing:

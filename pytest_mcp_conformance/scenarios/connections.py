@@ -24,6 +24,7 @@ from pytest_mcp_conformance.scenarios._steps import (
     cannot_give_up,
     elapsed,
     give_up,
+    time_to_leave,
 )
 from pytest_mcp_conformance.server import V1, V2, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
@@ -153,10 +154,13 @@ async def loss_under_calls(server: ScriptedServer, connect: Connect, how: str) -
                 if may_resend:
                     for call in calls:
                         await call.ended(wrapper.patience)
+                elif leaving := time_to_leave(connect):
+                    for call in calls:
+                        await call.ended(leaving)
                 with check(DEAD_CONNECTION_ENDS_ITS_CALLS):
                     waiting = [call for call in calls if not call.done]
                     assert waiting == [], "calls that are still waiting for a dead connection"
-                    assert may_resend or spent.seconds == 0
+                    assert may_resend or spent.seconds <= time_to_leave(connect)
                     for n, call in enumerate(calls):
                         outcome = await call.result()
                         again = len(server.ledger.calls(f"n{n}")) > 1
