@@ -143,9 +143,12 @@ def run_once(
         async with AsyncExitStack() as stack:
             stack.push_async_callback(ways.aclose)
             stack.push_async_callback(look_around)
-            shared = (
-                (await stack.enter_async_context(adapter.shared()),) if adapter.shared is not None else ()
-            )
+            shared: tuple[Any, ...] = ()
+            if adapter.shared is not None:
+                manager = adapter.shared()
+                shared = (await manager.__aenter__(),)
+                # it ends as an adapter does, without `try`: what the scenario raises is not thrown into it
+                stack.push_async_callback(manager.__aexit__, None, None, None)
             connect = Connect(adapter, judge, scenario.rules, virtual.Clock(loop), shared, ways)
             stack.push_async_callback(connect.close_all)
             with anyio.move_on_after(LONGEST) as limit:

@@ -213,6 +213,9 @@ async def listing_after_a_new_connection(server: ScriptedServer, connect: Connec
         server.has_tools(*V2)
         if how == "closed":
             await wrapper.close()
+            if connect.claims.makes("pools_connections") and await server.left_open():
+                leave_out(LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION, "pools_connections: it lives on")
+                return
             async with connect(server) as wrapper:
                 await _lists_anew(server, wrapper)
         elif how == "reconnect" and wrapper.has("reconnect"):
