@@ -175,3 +175,27 @@ def test_a_connection_that_is_kept_for_later_is_no_offence(cell):
     bad = [j for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)]
     assert [(j.rule, j.detail) for j in bad] == []
     assert played.trouble == ()
+
+
+def _many_principals():
+    [scenario] = [each for each in CATALOGUE if each.name == "many_operations"]
+    played = play(scenario, keeping, era="handshake", variant="principals", compare=False)
+    return {judgement.rule: judgement.verdict for judgement in played.judgements}
+
+
+def test_a_pool_that_lets_nobody_go_is_told_so(monkeypatch):
+    monkeypatch.setitem(globals(), "IDLE", 1_000_000.0)
+    assert _many_principals() == {WHAT_IS_HELD_OPEN_STAYS_BOUNDED.id: Verdict.BROKEN}
+
+
+def test_a_pool_that_does_not_end_what_it_kept_is_told_so(monkeypatch):
+    [scenario] = [each for each in CATALOGUE if each.name == "close_ends_everything"]
+
+    async def forgets(pool):
+        for kept in pool._kept.values():
+            kept.timer.cancel()
+
+    monkeypatch.setattr(Pool, "close", forgets)
+    played = play(scenario, keeping, era="handshake", variant="once", compare=False)
+    verdicts = {judgement.rule: judgement.verdict for judgement in played.judgements}
+    assert verdicts[CLOSE_ENDS_EVERYTHING_IT_OPENED.id] is Verdict.BROKEN
