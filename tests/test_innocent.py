@@ -471,6 +471,25 @@ def test_who_keeps_a_list_dials_for_its_calls(subject, says):
     assert probe.wire is says
 
 
+@adapter("in-five-seconds", claims=Claims(own_timeout=5.0, clock=True, eras=("handshake",)))
+async def in_five_seconds(dial):
+    """A session whose requests end at a limit that is sooner over than two waits that a server asks for."""
+    async with streams_of(dial) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+
+        async def call_tool(tool, arguments):
+            with anyio.fail_after(5.0):
+                return await session.call_tool(getattr(tool, "name", tool), arguments)
+
+        yield Wrapper(list_tools=session.list_tools, call_tool=call_tool)
+
+
+def test_whose_limit_is_over_while_it_waits_as_told_is_not_asked_for_the_answer():
+    [scenario] = [each for each in CATALOGUE if each.name == "answer_that_is_cut"]
+    played = play(scenario, in_five_seconds, era="handshake", way="http", variant="twice", compare=False)
+    assert [j.detail for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
+
+
 @adapter("each-round-its-own", claims=Claims(dials_per_operation=True, eras=("modern",)))
 async def each_round_its_own(dial):
     """A session for each verb and for each round of a call, and each counts its requests anew."""

@@ -26,7 +26,7 @@ QUIET = 600.0
 async def answer_that_is_cut(server: ScriptedServer, connect: Connect, how: str) -> None:
     """The answer to a call is cut before it comes. It is resumed, cut again with nothing new, and resumed.
 
-    Or each response that would go on with it ends at once.
+    Or each response that would go on with it ends at once. A limit that is over by then may end the call.
     """
     server.has_tools(*V1)
     traffic = Traffic(server, connect)
@@ -36,7 +36,7 @@ async def answer_that_is_cut(server: ScriptedServer, connect: Connect, how: str)
     async with connect(server) as wrapper:
         await wrapper.list_tools()
         with server.holding("tools/call") as gate:
-            call = wrapper.start_call("old", "n1")
+            call, began = wrapper.start_call("old", "n1"), now()
             held = await gate.arrived()
             await server.settle()
             stream = traffic.engine.answer_to(held.request)
@@ -83,6 +83,10 @@ async def answer_that_is_cut(server: ScriptedServer, connect: Connect, how: str)
                 return
             await server.settle()
             at = now()
+            limit = connect.claims.own_timeout
+            if limit is not None and at + RETRY - began >= 0.9 * limit:
+                leave_out(CUT_ANSWER_IS_RESUMED, "its limit is over while it waits as the server asks")
+                return
             stream.cut()
             with check(CUT_ANSWER_IS_RESUMED):
                 await traffic.until(lambda: len(tries()) > 1, "a GET after the second cut", SOON)
