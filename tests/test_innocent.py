@@ -490,6 +490,25 @@ def test_whose_limit_is_over_while_it_waits_as_told_is_not_asked_for_the_answer(
     assert [j.detail for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
 
 
+@adapter("replaces-what-breaks", claims=Claims(redials=True, eras=("handshake",)))
+async def replaces_what_breaks(dial):
+    """A session that is replaced when its transport breaks; a 404 it takes for an answer of the server."""
+    async with streams_of(dial) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+
+        async def call_tool(tool, arguments):
+            return await session.call_tool(getattr(tool, "name", tool), arguments)
+
+        yield Wrapper(list_tools=session.list_tools, call_tool=call_tool)
+
+
+def test_whoever_dialled_only_once_is_not_told_that_a_second_connection_took_the_place_of_the_first():
+    [scenario] = [each for each in CATALOGUE if each.name == "connection_in_place_of_another"]
+    given = {"era": "handshake", "way": "http", "variant": "redial", "compare": False}
+    played = play(scenario, replaces_what_breaks, **given)
+    assert [j.detail for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
+
+
 @adapter("each-round-its-own", claims=Claims(dials_per_operation=True, eras=("modern",)))
 async def each_round_its_own(dial):
     """A session for each verb and for each round of a call, and each counts its requests anew."""
