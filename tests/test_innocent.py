@@ -509,6 +509,29 @@ def test_whoever_dialled_only_once_is_not_told_that_a_second_connection_took_the
     assert [j.detail for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
 
 
+@adapter("sees-to-its-child", claims=Claims(eras=("handshake",), transports=("stdio",)))
+async def sees_to_its_child(dial):
+    """Whoever finds the connection lost first sees that the child has ended, as the SDK does: by looking."""
+    async with streams_of(dial) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+
+        async def call_tool(tool, arguments):
+            try:
+                return await session.call_tool(getattr(tool, "name", tool), arguments)
+            except Exception:
+                await asyncio.sleep(0.1)
+                raise
+
+        yield Wrapper(list_tools=session.list_tools, call_tool=call_tool)
+
+
+@pytest.mark.parametrize("variant", ["one", "five"])
+def test_whoever_sees_to_a_lost_child_first_is_not_told_that_calls_wait(variant):
+    [scenario] = [each for each in CATALOGUE if each.name == "loss_under_calls"]
+    played = play(scenario, sees_to_its_child, era="handshake", way="stdio", variant=variant, compare=False)
+    assert [j.detail for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
+
+
 @adapter("each-round-its-own", claims=Claims(dials_per_operation=True, eras=("modern",)))
 async def each_round_its_own(dial):
     """A session for each verb and for each round of a call, and each counts its requests anew."""

@@ -21,6 +21,7 @@ __all__ = [
     "BLOCKS",
     "ONE_BY_ONE",
     "SAYS_CLOSED",
+    "TO_SEE_A_CHILD_OUT",
     "FirstListing",
     "all_names",
     "arrives_or_ends",

@@ -20,11 +20,11 @@ from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import NOT_HTTP, scenario
 from pytest_mcp_conformance.scenarios._steps import (
     SAYS_CLOSED,
+    TO_SEE_A_CHILD_OUT,
     arrives_or_ends,
     cannot_give_up,
     elapsed,
     give_up,
-    time_to_leave,
 )
 from pytest_mcp_conformance.server import V1, V2, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
@@ -139,10 +139,11 @@ async def verbs_after_a_loss(server: ScriptedServer, connect: Connect) -> None:
 async def loss_under_calls(server: ScriptedServer, connect: Connect, how: str) -> None:
     """The connection is lost while calls are out: they end, and no timer is needed.
 
-    Where a call may be sent again, it may take its time to end.
+    Where a call may be sent again, it may take its time to end. So may one that sees to the child first.
     """
     server.has_tools(*V1)
     number = {"one": 1, "five": 5}[how]
+    leaving = TO_SEE_A_CHILD_OUT if connect.transport == "stdio" else 0.0
     may_resend = server.era == "modern" or "dropped" in connect.claims.resends_calls
 
     async with connect(server) as wrapper:
@@ -157,13 +158,13 @@ async def loss_under_calls(server: ScriptedServer, connect: Connect, how: str) -
                 if may_resend:
                     for call in calls:
                         await call.ended(wrapper.patience)
-                elif leaving := time_to_leave(connect):
+                elif leaving:
                     for call in calls:
                         await call.ended(leaving)
                 with check(DEAD_CONNECTION_ENDS_ITS_CALLS):
                     waiting = [call for call in calls if not call.done]
                     assert waiting == [], "calls that are still waiting for a dead connection"
-                    assert may_resend or spent.seconds <= time_to_leave(connect)
+                    assert may_resend or spent.seconds <= leaving
                     for n, call in enumerate(calls):
                         outcome = await call.result()
                         again = len(server.ledger.calls(f"n{n}")) > 1
