@@ -7,13 +7,16 @@ from mcp_conformance_reference.errors import ClientError
 from mcp_conformance_reference.several import SeveralClients
 
 from pytest_mcp_conformance.contract import Verdict
-from pytest_mcp_conformance.contract.tools import SAME_NAME_ON_TWO_SERVERS_IS_NOT_SHADOWED
+from pytest_mcp_conformance.contract.tools import (
+    SAME_NAME_ON_TWO_SERVERS_IS_NOT_SHADOWED,
+    TOOLS_OF_ONE_NAME_ARE_TOLD_APART,
+)
 from pytest_mcp_conformance.scenarios import CATALOGUE, together, together_life
 from pytest_mcp_conformance.scenarios._player import play
 from tests.cells import cells
 from tests.wrong._together import Together
 from tests.wrong._wrong import breaks
-from tests.wrong.together import Unmarked
+from tests.wrong.together import RefusesTheClash, Unmarked
 
 
 class BoundUnderOneName(Together):
@@ -21,18 +24,6 @@ class BoundUnderOneName(Together):
 
     class kind(SeveralClients):
         tool_type = Unmarked
-
-
-class RefusesTheClash(Together):
-    """Two tools of one name are an error, which names them."""
-
-    class kind(SeveralClients):
-        async def list_tools(self):
-            tools = await super().list_tools()
-            names = [tool.tool.name for tool in tools]
-            if len(set(names)) < len(names):
-                raise ValueError(f"two servers have tools of one name: {names}")
-            return tools
 
 
 class GoesOnWithTheRest(Together):
@@ -57,10 +48,14 @@ class DialsAtTheFirstVerb(Together):
 
 RIGHT = [
     breaks(SAME_NAME_ON_TWO_SERVERS_IS_NOT_SHADOWED)(kind).adapter
-    for kind in (BoundUnderOneName, RefusesTheClash, GoesOnWithTheRest, DialsAtTheFirstVerb)
+    for kind in (BoundUnderOneName, GoesOnWithTheRest, DialsAtTheFirstVerb)
 ]
 SEVERAL = tuple(s for s in CATALOGUE if s in [*vars(together).values(), *vars(together_life).values()])
-PLAYED = [(right, *cell) for right in RIGHT for cell in cells(right, SEVERAL)]
+OF_OTHERS = tuple(s for s in SEVERAL if TOOLS_OF_ONE_NAME_ARE_TOLD_APART not in s.rules)
+PLAYED = [
+    *((right, *cell) for right in RIGHT for cell in cells(right, SEVERAL)),
+    *((RefusesTheClash.adapter, *cell) for cell in cells(RefusesTheClash.adapter, OF_OTHERS)),
+]
 
 
 def _id(given):

@@ -43,10 +43,12 @@ async def together(dials: Sequence[Dial]) -> AsyncIterator[Wrapper]:
     """A manager, which has a task for each server, and the tools of an agent with its active servers."""
     from agents.tool_context import ToolContext  # since 0.1
 
-    manager = vars(mcp)["MCPServerManager"]([server_of(dial) for dial in dials], connect_in_parallel=True)
+    servers = [server_of(dial, name=f"server{number}") for number, dial in enumerate(dials)]
+    manager = vars(mcp)["MCPServerManager"](servers, connect_in_parallel=True)
 
     async def list_tools() -> list[Tool]:
-        config: Any = {"failure_error_function": None}  # a call that fails raises
+        # a call that fails raises; tools of one name are told apart, since 0.16
+        config: Any = {"failure_error_function": None, "include_server_in_tool_names": True}
         agent: Any = Agent("agent", mcp_servers=manager.active_servers, mcp_config=config)
         shown = await agent.get_mcp_tools(RunContextWrapper(None))
         return [Tool(each.name, each.description, each.params_json_schema, handle=each) for each in shown]

@@ -24,6 +24,7 @@ _FIELDS = () if NOW else getattr(mcp.MCPServer, "__annotations__", {})
 CACHES = NOW or "cache_tools" in _FIELDS  # since 1.27
 LOGS = NOW or "log_handler" in _FIELDS  # since 0.3.2
 LIMITED = NOW or "read_timeout" in _FIELDS  # since 0.4.7, for every request
+PREFIX = "tool_prefix" in _FIELDS  # from 0.2.7 until 2.0
 
 
 def toolset_of(dial: Dial, **how: Any) -> Any:
@@ -41,6 +42,14 @@ def toolset_of(dial: Dial, **how: Any) -> Any:
     return kind(**dial.settings(), **({"timeout": LIMIT, **how} if OVER_HTTP else {}))
 
 
+def one_of_several(dial: Dial, number: int) -> Any:
+    """The toolset of one server of several, with a prefix to its names where the release has that."""
+    prefix = f"server{number}"
+    if NOW:
+        return toolset_of(dial).prefixed(prefix)
+    return toolset_of(dial, **({"tool_prefix": prefix} if PREFIX else {}))
+
+
 @asynccontextmanager
 async def together(dials: Sequence[Dial]) -> AsyncIterator[Wrapper]:
     """The verb: one agent that has them all."""
@@ -52,7 +61,8 @@ async def together(dials: Sequence[Dial]) -> AsyncIterator[Wrapper]:
         part, said[0] = said[0], None
         return ModelResponse(parts=[part or TextPart("done")])
 
-    how: Any = {"toolsets" if TOOLSETS else "mcp_servers": [toolset_of(dial) for dial in dials]}
+    toolsets = [one_of_several(dial, number) for number, dial in enumerate(dials)]
+    how: Any = {"toolsets" if TOOLSETS else "mcp_servers": toolsets}
     agent: Any = Agent(FunctionModel(model), **how)
 
     async def list_tools() -> list[Tool]:

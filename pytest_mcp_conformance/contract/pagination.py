@@ -191,3 +191,29 @@ CURSOR_DIES_WITH_ITS_SESSION = Rule(
     needs=frozenset({"follows_pages", "redials"}),
     eras=HANDSHAKE,
 )
+
+EMPTY_CURSOR_IS_FOLLOWED_ONCE = Rule(
+    id="PAG-12",
+    level=SHOULD,
+    source=KIT,
+    rests_on=(spec("2025-11-25", "server/utilities/pagination#implementation-guidelines"),),
+    text=(
+        "An empty-string cursor that comes again in the same walk SHOULD end that walk: it is not asked for "
+        "page after page until a limit is over."
+    ),
+    why=(
+        "Many a server says by an empty cursor that there is no more, and gives page one to whoever asks "
+        "with it: one list costs hundreds of requests, and then it fails."
+    ),
+    if_broken=(
+        "take an empty cursor as the end, or stop when it comes again",
+        "do not leave it to a bound on pages or time alone",
+    ),
+    needs=frozenset({"follows_pages"}),
+    eras=HANDSHAKE,
+    reports=(
+        issue("langchain-ai/langchain-mcp-adapters", 250),
+        issue("modelcontextprotocol/java-sdk", 628),
+        issue("modelcontextprotocol/csharp-sdk", 1072),
+    ),
+)

@@ -162,3 +162,21 @@ NAME_GOES_BACK_AS_LISTED = Rule(
     ),
     reports=(issue("openai/openai-agents-python", 3019),),
 )
+
+TOOLS_OF_ONE_NAME_ARE_TOLD_APART = Rule(
+    id="TOOL-10",
+    level=SHOULD,
+    source=spec("2026-07-28", "server/tools#tool-names"),
+    text=(
+        "One object of several servers SHOULD have a way to tell their tools of one name apart, a prefix for "
+        "instance: that a name is taken already does not keep them from being used (in the handshake era: "
+        "kit)."
+    ),
+    why="Servers do not know of each other, and two that were never used together cannot be.",
+    if_broken=(
+        "prefix names by what the user calls the server, or offer that as an option",
+        "do not tell servers apart by the name that they give themselves",
+    ),
+    needs=frozenset({"together"}),
+    reports=(issue("openai/openai-agents-python", 3019),),
+)

@@ -18,6 +18,7 @@ from pytest_mcp_conformance.contract.pagination import (
     CURSOR_DIES_WITH_ITS_SESSION,
     CURSOR_GOES_BACK_UNCHANGED,
     EMPTY_CURSOR_IS_FOLLOWED,
+    EMPTY_CURSOR_IS_FOLLOWED_ONCE,
     EMPTY_CURSOR_STILL_ENDS_THE_WALK,
     ENDLESS_WALK_IS_BOUNDED,
     LIST_HOLDS_ALL_PAGES,
@@ -41,6 +42,9 @@ CURSORS = (" x ", "2", "null", "%2F+=", '"quoted"', "\u0434\u0430\u043b\u0435\u0
 
 FRAMES = 10_000
 """A walk that asks for more pages than this is taken for an endless one."""
+
+AGAIN = 2
+"""How often an empty cursor may be followed in one walk: to see that it leads in a circle takes one."""
 
 PAUSE = 0.047
 """Seconds that each of so many pages takes: together less than the deadline of a verb, and no part of a round
@@ -134,6 +138,33 @@ async def empty_cursor_on_the_last_page(server: ScriptedServer, connect: Connect
 async def empty_cursor_on_every_page(server: ScriptedServer, connect: Connect) -> None:
     """A broken server gives an empty cursor with every page; later it is mended."""
     await _walk_without_an_end(server, connect, EMPTY_CURSOR_STILL_ENDS_THE_WALK, lambda cursor: "", least=1)
+
+
+@scenario(EMPTY_CURSOR_IS_FOLLOWED_ONCE)
+async def empty_cursor_that_leads_to_page_one(server: ScriptedServer, connect: Connect) -> None:
+    """The last page names an empty cursor, and who follows it is given page one, as who comes without one."""
+    first, second = [tool("a")], [tool("b")]
+    server.lists_by(lambda cursor: (second, "") if cursor == "c2" else (first, "c2"))
+
+    wrapper = await connect.attempt(server)
+    if wrapper.error is None:
+        await wrapper.try_names()
+        await must_ask_for_a_second_page(server, connect)
+    asked = [frame.params.get("cursor") for frame in server.ledger.listings()]
+    reached("c2" in asked, "the second page was never asked for")
+    with check(EMPTY_CURSOR_IS_FOLLOWED_ONCE):
+        in_one_walk = max(sum(cursor == "" for cursor in walk) for walk in _walks(asked))
+        assert in_one_walk <= AGAIN, f"an empty cursor was followed {in_one_walk} times in one walk"
+
+
+def _walks(asked: list[Any]) -> list[list[Any]]:
+    """The cursors of each walk, of which every one begins without a cursor."""
+    walks: list[list[Any]] = [[]]
+    for cursor in asked:
+        if cursor is None:
+            walks.append([])
+        walks[-1].append(cursor)
+    return walks
 
 
 @scenario(REPEATING_CURSOR_ENDS_THE_WALK, variants=("same", "cycle"))

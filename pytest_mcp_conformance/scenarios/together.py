@@ -9,7 +9,10 @@ from dataclasses import replace
 from pytest_mcp_conformance.contract._outcome import describe
 from pytest_mcp_conformance.contract.caching import SERVERS_NEVER_SHARE_AN_ENTRY
 from pytest_mcp_conformance.contract.calls import FAILED_CALL_IS_NEVER_REDIRECTED
-from pytest_mcp_conformance.contract.tools import SAME_NAME_ON_TWO_SERVERS_IS_NOT_SHADOWED
+from pytest_mcp_conformance.contract.tools import (
+    SAME_NAME_ON_TWO_SERVERS_IS_NOT_SHADOWED,
+    TOOLS_OF_ONE_NAME_ARE_TOLD_APART,
+)
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
@@ -63,6 +66,25 @@ async def one_name_in_one_object(server: ScriptedServer, connect: Connect, of: s
 async def _holds_others(server: ScriptedServer, connect: Connect, wrapper: Holder) -> bool:
     """Whether two servers can be held whose tools are named apart."""
     return await refusal_of(await connect.attempt_together(wrapper, *two_servers(server))) is None
+
+
+@scenario(TOOLS_OF_ONE_NAME_ARE_TOLD_APART)
+async def one_name_is_usable_twice(server: ScriptedServer, connect: Connect) -> None:
+    """One object holds two servers that give themselves one name, and both have a tool of one name."""
+    one, two = two_servers(server, "search", "search")
+    async with connect(server) as wrapper:
+        held = await connect.attempt_together(wrapper, one, two)
+        refusal = await refusal_of(held)
+        if refusal is not None:
+            reached(await _holds_others(server, connect, wrapper), f"no two servers: {describe(refusal)}")
+            with check(TOOLS_OF_ONE_NAME_ARE_TOLD_APART):
+                assert refusal is None, f"two tools of one name cannot be used together: {describe(refusal)}"
+            return
+        await call_all(held, await held.list_tools(), "n")
+        reached(one.ledger.calls() or two.ledger.calls(), "no call was sent")
+        with check(TOOLS_OF_ONE_NAME_ARE_TOLD_APART):
+            for each in (one, two):
+                assert each.ledger.calls(), f"all tools were called, and that of server {each.label} was not"
 
 
 @scenario(SERVERS_NEVER_SHARE_AN_ENTRY)

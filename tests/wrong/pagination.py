@@ -15,6 +15,7 @@ from pytest_mcp_conformance.contract.pagination import (
     CURSOR_DIES_WITH_ITS_SESSION,
     CURSOR_GOES_BACK_UNCHANGED,
     EMPTY_CURSOR_IS_FOLLOWED,
+    EMPTY_CURSOR_IS_FOLLOWED_ONCE,
     EMPTY_CURSOR_STILL_ENDS_THE_WALK,
     ENDLESS_WALK_IS_BOUNDED,
     LIST_HOLDS_ALL_PAGES,
@@ -108,6 +109,19 @@ class EmptyCursorIsAFailure(Client):
             if page.next_cursor == "":
                 raise ListFailed("tools/list", "its nextCursor is empty")
             return super().ends(page)
+
+
+@breaks(EMPTY_CURSOR_IS_FOLLOWED_ONCE)
+class FollowsEmptyCursorsToTheLimit(Client):
+    """Empty cursors are followed until there are too many pages, which is an error."""
+
+    class walk_type(Walk):
+        def ends(self, page):
+            return page.next_cursor is None
+
+        def bound(self, cursor, asked, pages):
+            if len(pages) > 1000:
+                raise ListFailed("tools/list", "more than 1000 pages")
 
 
 @breaks(REPEATING_CURSOR_ENDS_THE_WALK)

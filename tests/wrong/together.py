@@ -7,7 +7,10 @@ from mcp_conformance_reference.several import SeveralClients, ToolOf
 
 from pytest_mcp_conformance.contract.caching import SERVERS_NEVER_SHARE_AN_ENTRY
 from pytest_mcp_conformance.contract.calls import FAILED_CALL_IS_NEVER_REDIRECTED
-from pytest_mcp_conformance.contract.tools import SAME_NAME_ON_TWO_SERVERS_IS_NOT_SHADOWED
+from pytest_mcp_conformance.contract.tools import (
+    SAME_NAME_ON_TWO_SERVERS_IS_NOT_SHADOWED,
+    TOOLS_OF_ONE_NAME_ARE_TOLD_APART,
+)
 from tests.wrong._together import Together
 from tests.wrong._wrong import breaks
 
@@ -52,6 +55,28 @@ class ClashIsAnObscureError(Together):
             if len({tool.tool.name for tool in tools}) < len(tools):
                 raise RuntimeError("cannot start")
             return tools
+
+
+@breaks(TOOLS_OF_ONE_NAME_ARE_TOLD_APART)
+class RefusesTheClash(Together):
+    """Two tools of one name are an error, which names them, and nothing can be set against it."""
+
+    class kind(SeveralClients):
+        async def list_tools(self):
+            tools = await super().list_tools()
+            names = [tool.tool.name for tool in tools]
+            if len(set(names)) < len(names):
+                raise ValueError(f"two servers have tools of one name: {names}")
+            return tools
+
+
+@breaks(TOOLS_OF_ONE_NAME_ARE_TOLD_APART)
+class TellsApartByTheServersOwnName(Together):
+    """Tools are prefixed by what a server calls itself, and the table by name holds one of two."""
+
+    class kind(SeveralClients):
+        async def list_tools(self):
+            return list({f"said_{tool.tool.name}": tool for tool in await super().list_tools()}.values())
 
 
 @breaks(SERVERS_NEVER_SHARE_AN_ENTRY)
