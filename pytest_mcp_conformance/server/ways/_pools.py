@@ -6,7 +6,7 @@ hold. Neither of its mockers is made known to respx by a name, so a suite's own 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from importlib import import_module
@@ -85,10 +85,16 @@ def _closing(close: Any, board: Switchboard) -> Any:
 
 def _kept(client: Any) -> Any:
     build = client.create_ssl_context
-    plain = lru_cache(build)
+    plain = _once(build)
 
     def create_ssl_context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> Any:
         kept = isinstance(verify, bool) and cert is None
         return (plain if kept else build)(verify=verify, cert=cert, trust_env=trust_env)
 
     return create_ssl_context
+
+
+@lru_cache
+def _once(build: Callable[..., Any]) -> Callable[..., Any]:
+    """What builds a context once a process for the same settings."""
+    return lru_cache(build)
