@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from importlib import import_module
 from inspect import signature
 from typing import Any
 
+import fastmcp.server
 from fastmcp import Client
 
 from pytest_mcp_conformance.adapters._calls import hears_progress, name_of
 from pytest_mcp_conformance.adapters._fastmcp import MODERN
 from pytest_mcp_conformance.contract import Wrapper
 
-__all__ = ["META", "user_of"]
+__all__ = ["ALOUD", "META", "MODULE", "user_of"]
+
+_PLACE = "providers.proxy" if hasattr(fastmcp.server, "create_proxy") else "proxy"  # since 3.0
+MODULE = import_module(f"fastmcp.server.{_PLACE}")
+"""Where this release has its proxies."""
+
+_STRATEGY = "provider_error_strategy"
+ALOUD = {_STRATEGY: "raise"} if _STRATEGY in signature(MODULE.FastMCPProxy.__init__).parameters else {}
+"""What has a proxy "surface upstream failures": without it they are logged, and nothing is listed."""
 
 _TAKES = signature(Client.call_tool).parameters
 META = "meta" in _TAKES

@@ -18,13 +18,14 @@ __all__ = ["HAS_HTTP", "HAS_MANAGER", "HAS_META", "LIMIT", "lister_of", "server_
 HAS_HTTP = hasattr(mcp, "MCPServerStreamableHttp")  # since 0.0.15
 HAS_MANAGER = hasattr(mcp, "MCPServerManager")  # since 0.8
 HAS_META = "meta" in signature(mcp.MCPServer.call_tool).parameters  # since 0.8
-HAS_LIMIT = "client_session_timeout_seconds" in signature(mcp.MCPServerStdio).parameters  # since 0.0.13
-LIMIT = 30.0 if HAS_LIMIT else None
+_TAKES = signature(mcp.MCPServerStdio).parameters
+LIMIT = 30.0 if "client_session_timeout_seconds" in _TAKES else None  # since 0.0.13
+_LIMITS = {"client_session_timeout_seconds": LIMIT, "max_list_pages": 1000}  # there is none without them
 
 
 def server_of(dial: Dial, **how: Any) -> Any:
     """One server."""
-    how |= {"client_session_timeout_seconds": LIMIT} if HAS_LIMIT else {}
+    how |= {name: limit for name, limit in _LIMITS.items() if name in _TAKES}
     kind = "MCPServerStdio" if dial.transport == "stdio" else "MCPServerStreamableHttp"
     return vars(mcp)[kind](dial.settings(), **how)
 

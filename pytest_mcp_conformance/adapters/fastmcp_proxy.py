@@ -6,7 +6,7 @@ import fastmcp.server
 from fastmcp import FastMCP
 
 from pytest_mcp_conformance.adapters._fastmcp import MODERN, transport_of
-from pytest_mcp_conformance.adapters._fastmcp_proxy import META, user_of
+from pytest_mcp_conformance.adapters._fastmcp_proxy import ALOUD, META, user_of
 from pytest_mcp_conformance.contract import WAYS, Claims, adapter
 
 CREATE = getattr(fastmcp.server, "create_proxy", None) or getattr(FastMCP, "as_proxy", None)  # before 3
@@ -32,6 +32,6 @@ async def adapter_(dial):
     """Made of a transport; what is spoken behind is what its user speaks, unless it is told otherwise."""
     transport = transport_of(dial)
     told = {"mode": "auto"} if MODERN and dial.era != "handshake" else {}
-    async with user_of(CREATE(transport, **told), dial.era) as wrapper:
+    async with user_of(CREATE(transport, **told, **ALOUD), dial.era) as wrapper:
         yield wrapper
     await transport.close()  # a StdioTransport keeps its child beyond each session, until this

@@ -1,17 +1,11 @@
 """The proxy of fastmcp over a `StatefulProxyClient`: one session behind for each session in front."""
 
-from importlib import import_module
 from importlib.metadata import version
-
-import fastmcp.server
 
 from pytest_mcp_conformance.adapters._fastmcp import transport_of
 from pytest_mcp_conformance.adapters._fastmcp_mounts import together_of
-from pytest_mcp_conformance.adapters._fastmcp_proxy import META, user_of
+from pytest_mcp_conformance.adapters._fastmcp_proxy import ALOUD, META, MODULE, user_of
 from pytest_mcp_conformance.contract import WAYS, Claims, adapter
-
-PLACE = "providers.proxy" if hasattr(fastmcp.server, "create_proxy") else "proxy"  # since 3.0
-MODULE = import_module(f"fastmcp.server.{PLACE}")
 
 
 @adapter(
@@ -31,7 +25,7 @@ async def adapter_(dial):
     """Its close is `clear`, which disconnects the clients of all sessions in front."""
     transport = transport_of(dial)
     behind = MODULE.StatefulProxyClient(transport)
-    proxy = MODULE.FastMCPProxy(client_factory=behind.new_stateful)
+    proxy = MODULE.FastMCPProxy(client_factory=behind.new_stateful, **ALOUD)
 
     async def close():
         await behind.clear()
