@@ -632,3 +632,14 @@ def test_whose_calls_never_work_is_not_told_that_a_listing_does_it(given):
     scenario, variant = given
     played = play(scenario, slip, era="handshake", variant=variant, compare=False)
     assert [judgement.verdict for judgement in played.judgements] == [Verdict.NOT_CLAIMED]
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"), [("principals_that_look_alike", "joined"), ("tool_with_another_schema", "")]
+)
+def test_whose_calls_never_work_is_not_told_where_they_went(name, variant):
+    several = replace(slip, claims=replace(slip.claims, isolates_principals=True))
+    [scenario] = [each for each in CATALOGUE if each.name == name]
+    [judgement] = play(scenario, several, era="handshake", variant=variant).judgements
+    assert judgement.verdict is Verdict.NOT_TESTABLE
+    assert judgement.detail.startswith("not testable: not exercised: ")
