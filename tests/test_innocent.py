@@ -509,6 +509,12 @@ def test_whoever_dialled_only_once_is_not_told_that_a_second_connection_took_the
     assert [j.detail for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
 
 
+def test_whoever_fails_after_a_loss_has_served_no_list_of_the_lost_connection():
+    [scenario] = [each for each in CATALOGUE if each.name == "listing_after_a_new_connection"]
+    played = play(scenario, replaces_what_breaks, era="handshake", way="memory", variant="dropped")
+    assert [judgement.verdict for judgement in played.judgements] == [Verdict.NOT_CLAIMED]
+
+
 @adapter("sees-to-its-child", claims=Claims(eras=("handshake",), transports=("stdio",)))
 async def sees_to_its_child(dial):
     """Whoever finds the connection lost first sees that the child has ended, as the SDK does: by looking."""
@@ -632,3 +638,14 @@ def test_whose_calls_never_work_is_not_told_that_a_listing_does_it(given):
     scenario, variant = given
     played = play(scenario, slip, era="handshake", variant=variant, compare=False)
     assert [judgement.verdict for judgement in played.judgements] == [Verdict.NOT_CLAIMED]
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"), [("principals_that_look_alike", "joined"), ("tool_with_another_schema", "")]
+)
+def test_whose_calls_never_work_is_not_told_where_they_went(name, variant):
+    several = replace(slip, claims=replace(slip.claims, isolates_principals=True))
+    [scenario] = [each for each in CATALOGUE if each.name == name]
+    [judgement] = play(scenario, several, era="handshake", variant=variant).judgements
+    assert judgement.verdict is Verdict.NOT_TESTABLE
+    assert judgement.detail.startswith("not testable: not exercised: ")

@@ -592,6 +592,15 @@ def test_the_verdict_beside_the_sdk_is_told():
     assert any("tools/call" in line for line in found.history)
 
 
+def test_who_claims_no_limit_is_held_against_an_sdk_without_one():
+    [last] = [each for each in CATALOGUE if each.name == "result_whatever_else_fails"]
+    found = judgement(last, over_the_session(), "listing_hangs")
+    assert found.verdict is Verdict.BROKEN
+    assert "call_tool did not end" in found.detail
+    assert found.sdk.endswith("alone breaks this rule too")
+    assert found.inherited
+
+
 def test_what_the_sdk_breaks_at_another_point_is_not_inherited():
     [whole] = [each for each in CATALOGUE if each.name == "definitions_with_more_in_them"]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 
@@ -65,15 +66,29 @@ class _Bundled(Mapping[str, Adapter]):
         return len(self._names)
 
 
+_BARE = ("mcp-client", "mcp-session")
+
+
 @lru_cache(maxsize=1)
 def bundled() -> Mapping[str, Adapter]:
     """The bundled adapters whose package is installed, by name."""
     return _Bundled()
 
 
-def bare_sdks() -> list[Adapter]:
-    """The SDK with nothing around it: the adapters of its own clients that are installed."""
-    return [bundled()[name] for name in _BARE if name in bundled()]
+def bare_sdks(*, limited: bool = True) -> list[Adapter]:
+    """The SDK with nothing around it: the adapters of its own clients that are installed.
+
+    Args:
+        limited: Whether they are given the limit that they claim, or none and claim none.
+    """
+    bare = [bundled()[name] for name in _BARE if name in bundled()]
+    return bare if limited else [_without_limit(each) for each in bare]
+
+
+@lru_cache(maxsize=len(_BARE))  # one object each, because what is found of an adapter is kept by it
+def _without_limit(bare: Adapter) -> Adapter:
+    claims = replace(bare.claims, own_timeout=None)
+    return replace(bare, play=partial(bare.play, limit=None), claims=claims)
 
 
 def is_bare_sdk(adapter: Adapter) -> bool:
@@ -87,9 +102,6 @@ def sdk_major() -> int:
         return int(version("mcp").partition(".")[0])
     except PackageNotFoundError:
         return 0
-
-
-_BARE = ("mcp-client", "mcp-session")
 
 
 def _module_of(name: str) -> str:

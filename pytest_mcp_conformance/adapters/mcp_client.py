@@ -19,12 +19,12 @@ from pytest_mcp_conformance.contract import Wrapper, adapter
     version=version("mcp"),
     claims=replace(CLAIMS, caches_listings=True, reacts_to_list_changed=0.0, eras=("handshake", "modern")),
 )
-async def adapter_(dial):
+async def adapter_(dial, *, limit=LIMIT):
     """A client that listens as its documentation says: first of all, and again with a refetch."""
     client = Client(
         streams_of(dial),
         mode="legacy" if dial.era == "handshake" else "auto",
-        read_timeout_seconds=LIMIT,
+        read_timeout_seconds=limit,
         cache=CacheConfig(clock=dial.clock.monotonic),
     )
 

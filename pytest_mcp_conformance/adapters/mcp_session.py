@@ -16,11 +16,11 @@ ERAS = ("handshake", "modern") if MODERN else ("handshake",)
 
 
 @adapter("mcp-session", version=version("mcp"), claims=replace(CLAIMS, eras=ERAS))
-async def adapter_(dial):
+async def adapter_(dial, *, limit=LIMIT):
     """A session; each verb is a method of its own."""
     async with (
         streams_of(dial) as (read, write),
-        ClientSession(read, write, read_timeout_seconds=limit_of(LIMIT)) as session,
+        ClientSession(read, write, read_timeout_seconds=limit_of(limit)) as session,
     ):
         await (session.discover() if dial.era == "modern" else session.initialize())
 
@@ -36,5 +36,5 @@ async def adapter_(dial):
 
 
 def limit_of(seconds):
-    """A limit of time, as this SDK takes it."""
-    return seconds if MODERN else timedelta(seconds=seconds)
+    """A limit of time, or none, as this SDK takes it."""
+    return seconds if MODERN or seconds is None else timedelta(seconds=seconds)

@@ -46,11 +46,15 @@ class Adapter:
                 f"{where} at {place_of(self.play)}: no generator; "
                 "write 'async def' with one 'yield Wrapper(...)' between set-up and tear-down"
             )
-        wanted = 2 if self.shared is not None else 1
-        taken = len(inspect.signature(self.play).parameters)
-        if taken != wanted:
-            given = "(dial, shared)" if wanted == 2 else "(dial)"
-            raise AdapterError(f"{where} at {place_of(self.play)}: takes {taken} arguments, is given {given}")
+        given = ("dial",) if self.shared is None else ("dial", "shared")
+        taken = inspect.signature(self.play)
+        try:
+            taken.bind(*given)
+        except TypeError:
+            raise AdapterError(
+                f"{where} at {place_of(self.play)}: takes {len(taken.parameters)} arguments, "
+                f"is given ({', '.join(given)})"
+            ) from None
 
     @property
     def blocks(self) -> bool:

@@ -158,14 +158,14 @@ def _unclaimed(rules: tuple[Rule, ...], adapter: Adapter, era: str, way: str) ->
 def _beside_the_sdk(
     judgements: tuple[Judgement, ...], scenario: Scenario, adapter: Adapter, era: str, way: str, variant: str
 ) -> tuple[Judgement, ...]:
-    """Say of each broken rule what the bare SDK does in the same scenario."""
+    """Say of each broken rule what the bare SDK does there: without a limit where the wrapper has none."""
     if is_bare_sdk(adapter):
         return tuple(
             replace(each, sdk="this is the SDK itself") if each.verdict is Verdict.BROKEN else each
             for each in judgements
         )
     said: dict[str, dict[str, Judgement]] = {}
-    for bare in bare_sdks():
+    for bare in bare_sdks(limited=adapter.claims.makes("own_timeout")):
         alone = play(scenario, bare, era=era, way=way, variant=variant, compare=False)
         for each in alone.judgements:
             said.setdefault(each.rule, {})[bare.name] = each

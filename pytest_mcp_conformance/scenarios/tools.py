@@ -69,6 +69,8 @@ async def tool_with_another_schema(server: ScriptedServer, connect: Connect) -> 
 
     async with connect(server) as wrapper:
         await wrapper.list_tools()
+        await wrapper.call("a", None, x="1")
+        first = server.ledger.calls()
         server.has_tools(tool("a", takes="y", description="takes y"))
         mark = server.ledger.mark
         await wrapper.make_stale()
@@ -80,9 +82,13 @@ async def tool_with_another_schema(server: ScriptedServer, connect: Connect) -> 
                 taken = set(served.input_schema.get("properties", ()))
                 assert "y" in taken
                 assert "x" not in taken
-            await wrapper.call("a", None, y="1")
-            assert [dict(call.arguments) for call in server.ledger.calls()] == [{"y": "1"}]
         reached(server.ledger.listings(since=mark), "no second listing reached the server")
+        reached(first, "no call was sent by the definition of before")
+        mark = server.ledger.mark
+        with check(CHANGED_DEFINITION_IS_HANDED_OUT_NEW):
+            await wrapper.call("a", None, y="1")
+            sent = [dict(call.arguments) for call in server.ledger.calls(since=mark)]
+            assert sent == [{"y": "1"}], "what was sent for a call by the new definition"
 
 
 @scenario(REMOVED_TOOL_DISAPPEARS)
