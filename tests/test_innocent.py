@@ -12,11 +12,15 @@ import anyio
 import pytest
 from mcp import ClientSession
 from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import Walk
 
 from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract import Claims, Verdict, Wrapper, adapter
-from pytest_mcp_conformance.contract.caching import FAILED_REFETCH_EMPTIES_NOTHING
+from pytest_mcp_conformance.contract.caching import (
+    FAILED_REFETCH_EMPTIES_NOTHING,
+    LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION,
+)
 from pytest_mcp_conformance.contract.calls import (
     CANCELLED_VERB_ENDS_AS_CANCELLED,
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
@@ -63,6 +67,14 @@ from tests.wrong.credentials import Renews
 from tests.wrong.lifetimes import LivesForEver
 from tests.wrong.notices import ListensToNothing
 from tests.wrong.pagination import FirstPageOnly
+
+
+class KeepsUntilItIsTold(Client):
+    """Says that a list is kept until its user or a notice says that it is old, whatever is dialled."""
+
+    class tool_list_type(ToolList):
+        def covered(self, listing):
+            return True
 
 
 class RefusesHeadersForOneCall(Client):
@@ -268,6 +280,7 @@ FOREVER = LivesForEver.adapter
 """Breaks the rules about lifetimes, and those alone."""
 
 DOCUMENTED = breaks(FAILED_REFETCH_EMPTIES_NOTHING, lifetimes=False)(SaysHowLongItKeeps).adapter
+KEEPING = breaks(LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION, lifetimes=False)(KeepsUntilItIsTold).adapter
 LISTS = tuple(s for s in CATALOGUE if "CCH" in {rule.area for rule in s.rules})
 
 BACKWARDS = breaks(ORDER_IS_KEPT_AND_NAMES_COME_ONCE)(ListsBackwards).adapter
@@ -322,6 +335,7 @@ PLAYED = [
     *((FOREVER, *cell) for cell in cells(FOREVER, _judging(REMOVED_TOOL_DISAPPEARS))),
     *((FOREVER, *cell) for cell in cells(FOREVER, _judging(FAILED_REFETCH_EMPTIES_NOTHING))),
     *((DOCUMENTED, *cell) for cell in cells(DOCUMENTED, LISTS)),
+    *((KEEPING, *cell) for cell in cells(KEEPING, _judging(LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION))),
     *((BACKWARDS, *cell) for cell in cells(BACKWARDS, IN_ANY_ORDER)),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS))),
     *(

@@ -362,7 +362,7 @@ LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION = Rule(
     rests_on=(spec("2026-07-28", "server/utilities/caching#time-to-live-ttl-field"),),
     text=(
         "A list kept without a lifetime from the server MUST NOT be served once its connection is lost, or "
-        "after a close and connect, a re-dial or a new session."
+        "after a close and connect, a re-dial or a new session, unless that is documented."
     ),
     why="A server that was restarted or upgraded is shown with the tools it used to have.",
     if_broken=(
