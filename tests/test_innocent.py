@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -565,6 +566,30 @@ def test_whoever_dials_for_each_round_uses_each_id_once():
     [scenario] = [each for each in CATALOGUE if each.name == "input_required_for_ever"]
     played = play(scenario, each_round_its_own, era="modern", variant="state_only", compare=False)
     assert [j.verdict for j in played.judgements] == [Verdict.KEPT]
+
+
+@adapter("waits-in-real-time", claims=Claims(eras=("handshake",)))
+async def waits_in_real_time(dial):
+    """A facade that waits for news behind each call, and gives the result if none came in ten seconds."""
+    async with dial.session() as session:
+        loop = asyncio.get_running_loop()
+
+        def call_tool(tool, arguments):
+            calling = session.call_tool(getattr(tool, "name", tool), arguments)
+            result = asyncio.run_coroutine_threadsafe(calling, loop).result()
+            threading.Event().wait(10.0)
+            return result
+
+        await session.list_tools()
+        yield Wrapper(list_tools=session.list_tools, call_tool=call_tool)
+
+
+def test_whoever_waits_in_real_time_is_not_told_that_a_call_does_not_end():
+    [scenario] = [each for each in CATALOGUE if each.name == "result_whatever_else_fails"]
+    given = {"era": "handshake", "variant": "listing_hangs", "compare": False}
+    [judgement] = play(scenario, waits_in_real_time, **given).judgements
+    assert judgement.verdict is Verdict.NOT_CLAIMED
+    assert judgement.detail.startswith("clock")
 
 
 @pytest.mark.parametrize(

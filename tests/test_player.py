@@ -594,7 +594,7 @@ def test_the_verdict_beside_the_sdk_is_told():
 
 def test_who_claims_no_limit_is_held_against_an_sdk_without_one():
     [last] = [each for each in CATALOGUE if each.name == "result_whatever_else_fails"]
-    found = judgement(last, over_the_session(), "listing_hangs")
+    found = judgement(last, over_the_session(claims=replace(HANDSHAKE, clock=True)), "listing_hangs")
     assert found.verdict is Verdict.BROKEN
     assert "call_tool did not end" in found.detail
     assert found.sdk.endswith("alone breaks this rule too")
