@@ -539,6 +539,38 @@ def test_whoever_sees_to_a_lost_child_first_is_not_told_that_calls_wait(variant)
     assert [j.detail for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
 
 
+@adapter("dials-behind", claims=Claims(eras=("handshake",), transports=("stdio",)))
+async def dials_behind(dial):
+    """The connection belongs to a task of its own; a set-up that is given up tells it to end, and goes."""
+    opened, leaving = asyncio.get_running_loop().create_future(), asyncio.Event()
+
+    async def hold():
+        async with streams_of(dial) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            opened.set_result(session)
+            await leaving.wait()
+
+    held = asyncio.get_running_loop().create_task(hold())
+    try:
+        session = await asyncio.shield(opened)
+    except asyncio.CancelledError:
+        held.cancel()
+        raise
+
+    async def call_tool(tool, arguments):
+        return await session.call_tool(getattr(tool, "name", tool), arguments)
+
+    yield Wrapper(list_tools=session.list_tools, call_tool=call_tool)
+    leaving.set()
+    await held
+
+
+def test_whoever_is_seeing_out_the_child_of_a_dial_that_was_given_up_has_left_nothing():
+    [scenario] = [each for each in CATALOGUE if each.name == "dial_given_up"]
+    played = play(scenario, dials_behind, era="handshake", way="stdio", variant="connect", compare=False)
+    assert [(j.rule, j.verdict) for j in played.judgements] == [("CONN-4", Verdict.KEPT)]
+
+
 @adapter("each-round-its-own", claims=Claims(dials_per_operation=True, eras=("modern",)))
 async def each_round_its_own(dial):
     """A session for each verb and for each round of a call, and each counts its requests anew."""

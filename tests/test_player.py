@@ -182,6 +182,22 @@ def test_a_task_left_behind_breaks_the_rule_on_closing_in_any_scenario():
     assert "my health check" in closing.detail
 
 
+@pytest.mark.parametrize(("seconds", "rests"), [(1.0, False), (3.0, True)])
+def test_what_is_about_to_end_when_its_holder_has_closed_is_not_left(seconds, rests):
+    async def leaves(dial):
+        async with dial.session() as session:
+
+            async def call_tool(tool, arguments):
+                return await session.call_tool(tool.name, arguments)
+
+            yield Wrapper(list_tools=session.list_tools, call_tool=call_tool)
+        ending.append(asyncio.create_task(asyncio.sleep(seconds), name="sees to the end"))
+
+    ending = []
+    played = play(WRONG_TYPE, of("leaves", leaves), era="handshake")
+    assert any(j.rule == "CONN-9" for j in played.judgements) is rests
+
+
 def test_a_connection_left_open_breaks_the_rule_on_closing():
     async def leaks(dial):
         streams = dial.streams()
