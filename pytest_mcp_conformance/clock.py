@@ -272,6 +272,7 @@ def run(
     grace: float = 5.0,
     name: str = "scenario",
     leftovers: list[str] | None = None,
+    patience: float = 0.0,
 ) -> T:
     """Runs `main()` to its end in a `VirtualLoop` of its own, which is then emptied and closed.
 
@@ -284,6 +285,8 @@ def run(
         name: Of the task that runs the coroutine.
         leftovers: Gets one line for each task that was still pending when the coroutine had ended and the
             loop had settled, and one more for each task that then refused to be cancelled.
+        patience: Virtual seconds for such tasks to end by themselves. They get none where `grace` has passed
+            in vain: each timer of theirs might cost as much again.
 
     Returns:
         What the coroutine returns. What it raises is raised unchanged.
@@ -308,17 +311,22 @@ def run(
         try:
             return loop.run_until_complete(task)
         finally:
-            for stubborn in loop.run_until_complete(_empty(loop, task, lines)):
+            for stubborn in loop.run_until_complete(_empty(loop, task, lines, patience)):
                 _abandon(stubborn)
     finally:
         loop.close()
 
 
-async def _empty(loop: VirtualLoop, main: asyncio.Task[Any], lines: list[str]) -> set[asyncio.Task[Any]]:
+async def _empty(
+    loop: VirtualLoop, main: asyncio.Task[Any], lines: list[str], patience: float
+) -> set[asyncio.Task[Any]]:
     """Ends everything in the loop and returns the tasks that would not end."""
     if main.done():
         with contextlib.suppress(NeverQuiet):
             await settle()
+            if patience and (others := _others(set())) and not loop.waited_in_vain:
+                await asyncio.wait(others, timeout=patience)
+                await settle()
         lines += describe_tasks(_others(set()))
     stubborn = await _cancel_others(loop, main, spare=set())
     await asyncio.wait({asyncio.create_task(loop.shutdown_asyncgens())}, timeout=_PATIENCE)

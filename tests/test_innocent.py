@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -552,6 +553,38 @@ def test_whoever_sees_to_a_lost_child_first_is_not_told_that_calls_wait(variant)
     assert [j.detail for j in played.judgements if j.verdict not in (Verdict.KEPT, Verdict.NOT_CLAIMED)] == []
 
 
+@adapter("dials-behind", claims=Claims(eras=("handshake",), transports=("stdio",)))
+async def dials_behind(dial):
+    """The connection belongs to a task of its own; a set-up that is given up tells it to end, and goes."""
+    opened, leaving = asyncio.get_running_loop().create_future(), asyncio.Event()
+
+    async def hold():
+        async with streams_of(dial) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            opened.set_result(session)
+            await leaving.wait()
+
+    held = asyncio.get_running_loop().create_task(hold())
+    try:
+        session = await asyncio.shield(opened)
+    except asyncio.CancelledError:
+        held.cancel()
+        raise
+
+    async def call_tool(tool, arguments):
+        return await session.call_tool(getattr(tool, "name", tool), arguments)
+
+    yield Wrapper(list_tools=session.list_tools, call_tool=call_tool)
+    leaving.set()
+    await held
+
+
+def test_whoever_is_seeing_out_the_child_of_a_dial_that_was_given_up_has_left_nothing():
+    [scenario] = [each for each in CATALOGUE if each.name == "dial_given_up"]
+    played = play(scenario, dials_behind, era="handshake", way="stdio", variant="connect", compare=False)
+    assert [(j.rule, j.verdict) for j in played.judgements] == [("CONN-4", Verdict.KEPT)]
+
+
 @adapter("each-round-its-own", claims=Claims(dials_per_operation=True, eras=("modern",)))
 async def each_round_its_own(dial):
     """A session for each verb and for each round of a call, and each counts its requests anew."""
@@ -579,6 +612,30 @@ def test_whoever_dials_for_each_round_uses_each_id_once():
     [scenario] = [each for each in CATALOGUE if each.name == "input_required_for_ever"]
     played = play(scenario, each_round_its_own, era="modern", variant="state_only", compare=False)
     assert [j.verdict for j in played.judgements] == [Verdict.KEPT]
+
+
+@adapter("waits-in-real-time", claims=Claims(eras=("handshake",)))
+async def waits_in_real_time(dial):
+    """A facade that waits for news behind each call, and gives the result if none came in ten seconds."""
+    async with dial.session() as session:
+        loop = asyncio.get_running_loop()
+
+        def call_tool(tool, arguments):
+            calling = session.call_tool(getattr(tool, "name", tool), arguments)
+            result = asyncio.run_coroutine_threadsafe(calling, loop).result()
+            threading.Event().wait(10.0)
+            return result
+
+        await session.list_tools()
+        yield Wrapper(list_tools=session.list_tools, call_tool=call_tool)
+
+
+def test_whoever_waits_in_real_time_is_not_told_that_a_call_does_not_end():
+    [scenario] = [each for each in CATALOGUE if each.name == "result_whatever_else_fails"]
+    given = {"era": "handshake", "variant": "listing_hangs", "compare": False}
+    [judgement] = play(scenario, waits_in_real_time, **given).judgements
+    assert judgement.verdict is Verdict.NOT_CLAIMED
+    assert judgement.detail.startswith("clock")
 
 
 @pytest.mark.parametrize(

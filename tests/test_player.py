@@ -182,6 +182,22 @@ def test_a_task_left_behind_breaks_the_rule_on_closing_in_any_scenario():
     assert "my health check" in closing.detail
 
 
+@pytest.mark.parametrize(("seconds", "rests"), [(1.0, False), (3.0, True)])
+def test_what_is_about_to_end_when_its_holder_has_closed_is_not_left(seconds, rests):
+    async def leaves(dial):
+        async with dial.session() as session:
+
+            async def call_tool(tool, arguments):
+                return await session.call_tool(tool.name, arguments)
+
+            yield Wrapper(list_tools=session.list_tools, call_tool=call_tool)
+        ending.append(asyncio.create_task(asyncio.sleep(seconds), name="sees to the end"))
+
+    ending = []
+    played = play(WRONG_TYPE, of("leaves", leaves), era="handshake")
+    assert any(j.rule == "CONN-9" for j in played.judgements) is rests
+
+
 def test_a_connection_left_open_breaks_the_rule_on_closing():
     async def leaks(dial):
         streams = dial.streams()
@@ -594,7 +610,7 @@ def test_the_verdict_beside_the_sdk_is_told():
 
 def test_who_claims_no_limit_is_held_against_an_sdk_without_one():
     [last] = [each for each in CATALOGUE if each.name == "result_whatever_else_fails"]
-    found = judgement(last, over_the_session(), "listing_hangs")
+    found = judgement(last, over_the_session(claims=replace(HANDSHAKE, clock=True)), "listing_hangs")
     assert found.verdict is Verdict.BROKEN
     assert "call_tool did not end" in found.detail
     assert found.sdk.endswith("alone breaks this rule too")

@@ -13,6 +13,7 @@ from pytest_mcp_conformance.reports.text import clean, one_line, source_of
 __all__ = ["failure_text"]
 
 _INDENT = " " * 5
+_WARNED = "broken, a warning without --mcp-strict"
 _CLAIM_REMEDY = {
     True: "the wrapper shows it: say so in the adapter, Claims({claim}=...), and its rules are judged",
     False: "the wrapper does not show it: take {claim} out of Claims(...), or repair the wrapper",
@@ -20,7 +21,7 @@ _CLAIM_REMEDY = {
 
 
 def failure_text(judged: Judged, nodeid: str, options: Options, *, virtual: bool = True) -> str:
-    """The whole text, one block for each thing that is wrong.
+    """The whole text, one block for each thing that is wrong; where rules are broken, their names come first.
 
     Args:
         judged: The item's judgements.
@@ -34,15 +35,24 @@ def failure_text(judged: Judged, nodeid: str, options: Options, *, virtual: bool
     again = _again(nodeid, played, options, virtual=virtual)
     blocks = [_of_probe(probe, played, again) for probe in judged.disagreeing]
     blocks += [_of_rule(judgement, played, again) for judgement in judged.failing]
+    blocks += [_of_rule(judgement, played, again, _WARNED) for judgement in judged.warned]
     blocks += [_of_trouble(trouble, played, again) for trouble in played.trouble]
-    return "\n\n".join(blocks)
+    return "\n\n".join([*_all_broken(judged), *blocks])
 
 
-def _of_rule(judgement: Judgement, played: Played, again: str) -> str:
+def _all_broken(judged: Judged) -> Iterator[str]:
+    """A line that names the broken rules where there are several: a headline shows the first line alone."""
+    failing = (each for each in judged.failing if each.verdict is Verdict.BROKEN)
+    names = dict.fromkeys(each.rule for each in (*failing, *judged.warned))
+    if len(names) > 1:
+        yield f"broken: {', '.join(names)}"
+
+
+def _of_rule(judgement: Judgement, played: Played, again: str, verdict: str = "") -> str:
     rule = RULES[judgement.rule]
     lines = [rule.heading(played.era), *_scenario(played)]
-    if judgement.verdict is not Verdict.BROKEN:
-        lines += _row("verdict", judgement.verdict.value)
+    if verdict or judgement.verdict is not Verdict.BROKEN:
+        lines += _row("verdict", verdict or judgement.verdict.value)
     lines += _seen(judgement.detail)
     lines += _row("history", " | ".join(one_line(event) for event in judgement.history))
     lines += _row("drawn", *(clean(line).rstrip() for line in judgement.drawing))

@@ -45,6 +45,13 @@ class Judged:
         return tuple(probe for probe in self.played.probes if not probe.agrees)
 
     @property
+    def warned(self) -> tuple[Judgement, ...]:
+        """The broken rules that neither fail the item nor are excused."""
+        told = {each.rule for each in (*self.failing, *(judgement for judgement, _ in self.excused))}
+        broken = (each for each in self.played.judgements if each.verdict is Verdict.BROKEN)
+        return tuple(each for each in broken if each.rule not in told)
+
+    @property
     def outcome(self) -> Literal["failed", "xfailed", "skipped", "passed"]:
         """The item's outcome."""
         if self.played.adapter_error or self.failing or self.played.trouble or self.disagreeing:

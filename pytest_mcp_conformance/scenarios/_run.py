@@ -39,6 +39,9 @@ SHORT_GRACE = 0.2
 What such a wrapper keeps, it keeps; whatever else is found in such haste is played again with time to spare.
 """
 
+TO_END = 2.0
+"""Virtual seconds after a play for what is about to end, as a child that is seen out by a timer."""
+
 silent: set[Adapter] = set()
 """Who has let a whole grace pass."""
 
@@ -123,7 +126,7 @@ def run_once(
             judge.not_claimed(rule, unclaimed[rule.id])
 
     async def main() -> None:
-        loop = asyncio.get_running_loop()
+        loop: Any = asyncio.get_running_loop()
         loops.append(loop)
         history.keep_time(loop.time)
         refusals.live_here()
@@ -135,6 +138,9 @@ def run_once(
         async def look_around() -> None:
             await end_verbs()
             await virtual.settle()
+            if (_open(history, ways.idle()) or ways.left()) and not loop.waited_in_vain:
+                await asyncio.sleep(TO_END)
+                await virtual.settle()
             still = _open(history, ways.idle())
             for number in still:
                 history.record("outlived", connection=number, text=f"connection {number} is still open")
@@ -159,7 +165,7 @@ def run_once(
 
     try:
         with loopback_only(refusals.add):
-            virtual.run(main, grace=grace, name=scenario.name, leftovers=left)
+            virtual.run(main, grace=grace, name=scenario.name, leftovers=left, patience=TO_END)
     except NotClaimed as missing:
         for rule in scenario.rules:
             judge.not_claimed(rule, str(missing))

@@ -21,7 +21,6 @@ __all__ = [
     "BLOCKS",
     "ONE_BY_ONE",
     "SAYS_CLOSED",
-    "TO_SEE_A_CHILD_OUT",
     "FirstListing",
     "all_names",
     "arrives_or_ends",
@@ -61,10 +60,15 @@ TO_SEE_A_CHILD_OUT = 1.0
 """Seconds in which a child that has lost its input is seen out: the SDK of 2.x looks for that by a timer."""
 
 
-def time_to_leave(connect: Connect) -> float:
-    """Seconds that a verb may need for the end of its own connection, after its answer or error is there."""
-    own_child = connect.transport == "stdio" and connect.claims.makes("dials_per_operation")
-    return TO_SEE_A_CHILD_OUT if own_child else 0.0
+def time_to_leave(connect: Connect, *, lost: bool = False) -> float:
+    """Seconds that a verb may need after its answer or error is there, to see a child out.
+
+    Args:
+        connect: Over which way in, and whether each verb has a child of its own.
+        lost: Whether the connection is lost: then there is a child to see to, whoever dialled.
+    """
+    has_a_child = connect.transport == "stdio" and (lost or connect.claims.makes("dials_per_operation"))
+    return TO_SEE_A_CHILD_OUT if has_a_child else 0.0
 
 
 class FirstListing:

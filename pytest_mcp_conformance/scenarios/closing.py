@@ -77,7 +77,7 @@ async def closes_elsewhere(server: ScriptedServer, connect: Connect, order: str)
         said = await _closes(server, first)
         outcome = await second.call("old", "n1")
         said += await _closes(server, second)
-        left = [] if connect.claims.makes("pools_connections") else server.ledger.open_connections()
+        left = [] if said else await connect.left_open(server)
         with check(CLOSE_WORKS_FROM_ANOTHER_TASK):
             assert said == [], "closed from another task; claim same_task_close if that is not meant to work"
             assert outcome.ok, f"one of two was closed, and the other gives {outcome}"

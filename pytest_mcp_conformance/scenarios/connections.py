@@ -20,11 +20,11 @@ from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import NOT_HTTP, scenario
 from pytest_mcp_conformance.scenarios._steps import (
     SAYS_CLOSED,
-    TO_SEE_A_CHILD_OUT,
     arrives_or_ends,
     cannot_give_up,
     elapsed,
     give_up,
+    time_to_leave,
 )
 from pytest_mcp_conformance.server import V1, V2, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
@@ -143,7 +143,7 @@ async def loss_under_calls(server: ScriptedServer, connect: Connect, how: str) -
     """
     server.has_tools(*V1)
     number = {"one": 1, "five": 5}[how]
-    leaving = TO_SEE_A_CHILD_OUT if connect.transport == "stdio" else 0.0
+    leaving = time_to_leave(connect, lost=True)
     may_resend = server.era == "modern" or "dropped" in connect.claims.resends_calls
 
     async with connect(server) as wrapper:

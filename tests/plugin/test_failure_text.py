@@ -83,6 +83,23 @@ def test_every_rule_of_an_item_has_a_block():
     assert text(BROKEN, BROKEN) == f"{TEXT}\n\n{TEXT}"
 
 
+def test_every_broken_rule_is_named_in_the_headline_whichever_of_them_fails_the_item():
+    leak = Judgement("CONN-9", Verdict.BROKEN, "left after close: connection 1 is still open", hard=True)
+    warning = replace(BROKEN, rule="CONN-5")
+    shown = failure_text(
+        Judged(replace(PLAYED, judgements=(warning, leak)), (leak,), ()), ITEM, OPTIONS
+    ).splitlines()
+    assert shown[0] == "broken: CONN-9, CONN-5"
+    assert [line[:6] for line in shown if line.startswith("CONN-")] == ["CONN-9", "CONN-5"]
+    assert shown.count("     verdict   broken, a warning without --mcp-strict") == 1
+
+
+def test_a_known_gap_beside_a_failure_is_not_named():
+    leak = Judgement("CONN-9", Verdict.BROKEN, hard=True)
+    judged = Judged(replace(PLAYED, judgements=(BROKEN, leak)), (leak,), ((BROKEN, "known"),))
+    assert failure_text(judged, ITEM, OPTIONS).startswith("CONN-9 SHOULD  ")
+
+
 @pytest.mark.parametrize("verdict", [Verdict.NOT_TESTABLE, Verdict.UNKNOWN])
 def test_what_is_not_broken_says_what_it_is(verdict):
     lines = text(replace(BROKEN, verdict=verdict, detail="connect raised OSError")).splitlines()
