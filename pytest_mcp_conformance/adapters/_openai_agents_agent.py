@@ -51,7 +51,7 @@ def run_of(server: Any) -> Any:
         ]
         agent: Any = Agent("agent", model=Says(said), mcp_servers=[server])
         ran = await Runner.run(
-            agent, "call", max_turns=len(said) + 1, run_config=RunConfig(tracing_disabled=True)
+            agent, "call", max_turns=2 * len(said) + 1, run_config=RunConfig(tracing_disabled=True)
         )
         items: Any = ran.new_items
         shown = {each.raw_item["call_id"]: each.output for each in items if hasattr(each, "output")}
