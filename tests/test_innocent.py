@@ -27,6 +27,7 @@ from pytest_mcp_conformance.contract.calls import (
 )
 from pytest_mcp_conformance.contract.checks import (
     CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER,
+    CALLS_DO_NOT_EACH_COST_A_LISTING,
 )
 from pytest_mcp_conformance.contract.connections import (
     CLOSE_IS_BOUNDED,
@@ -77,6 +78,14 @@ class RefusesHeadersForOneCall(Client):
 
     async def call_with_headers(self, tool, arguments, headers):
         raise ValueError(f"headers are given at connect, not with a call: {sorted(headers)}")
+
+
+class ShowsTodaysTools(Runs):
+    """No list is kept, as is documented: the model is shown what the server has at each step."""
+
+    async def list_tools(self):
+        await self.refresh()
+        return await super().list_tools()
 
 
 class DialsAfterALimit(Runs):
@@ -288,6 +297,7 @@ LISTS = tuple(s for s in CATALOGUE if "CCH" in {rule.area for rule in s.rules})
 BACKWARDS = breaks(ORDER_IS_KEPT_AND_NAMES_COME_ONCE)(ListsBackwards).adapter
 """Breaks the rule about the order, and that alone."""
 
+TODAYS = breaks(CALLS_DO_NOT_EACH_COST_A_LISTING, caches_listings=False)(ShowsTodaysTools).adapter
 AFTER_A_LIMIT = breaks(CALL_AT_ITS_LIMIT_IS_ONE_FAILED_CALL_OF_A_RUN)(DialsAfterALimit).adapter
 NAMELESS = breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(HasNoCredential).adapter
 
@@ -357,6 +367,7 @@ PLAYED = [
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
     *((PROBING, *cell) for cell in cells(PROBING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
+    *((TODAYS, *cell) for cell in cells(TODAYS, _judging(CALLS_DO_NOT_EACH_COST_A_LISTING))),
     *((AFTER_A_LIMIT, *cell) for cell in cells(AFTER_A_LIMIT, SLOW_CALLS)),
     *((NAMELESS, *cell) for cell in cells(NAMELESS, _judging(PROXY_SENDS_ITS_OWN_CREDENTIAL))),
 ]

@@ -29,6 +29,9 @@ async def calls_of_one_run(server: ScriptedServer, connect: Connect) -> None:
         if wrapper.claims.makes("dials_per_operation"):
             leave_out(CALLS_DO_NOT_EACH_COST_A_LISTING, "dials_per_operation: each step may list")
             return
+        if not wrapper.claims.makes("caches_listings"):
+            leave_out(CALLS_DO_NOT_EACH_COST_A_LISTING, "caches_listings: its model is shown today's list")
+            return
         await wrapper.list_tools()
         await server.settle()
         mark = server.ledger.mark
