@@ -243,7 +243,6 @@ TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT = Rule(
     ),
     why="The model never learns what was wrong with its call, or one bad argument ends the run.",
     if_broken=("carry isError through every conversion", "do not raise it as a fatal error"),
-    reports=(issue("openai/openai-agents-python", 2249),),
 )
 
 PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL = Rule(
