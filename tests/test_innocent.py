@@ -23,13 +23,17 @@ from pytest_mcp_conformance.contract.caching import (
     LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION,
 )
 from pytest_mcp_conformance.contract.calls import (
+    CALL_AT_ITS_LIMIT_IS_ONE_FAILED_CALL_OF_A_RUN,
     CANCELLED_VERB_ENDS_AS_CANCELLED,
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
     FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
     PROGRESS_REACHES_ITS_OWN_CALL,
     RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER,
 )
-from pytest_mcp_conformance.contract.checks import CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER
+from pytest_mcp_conformance.contract.checks import (
+    CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER,
+    CALLS_DO_NOT_EACH_COST_A_LISTING,
+)
 from pytest_mcp_conformance.contract.connections import (
     CLOSE_IS_BOUNDED,
     CONCURRENT_FIRST_USE_IS_ONE_DIAL,
@@ -61,6 +65,7 @@ from tests.cells import cells
 from tests.wrong._client import Client
 from tests.wrong._http import ByHttp
 from tests.wrong._proxying import Proxies
+from tests.wrong._running import Runs
 from tests.wrong._wire import ByWire, Wire
 from tests.wrong._wrong import breaks
 from tests.wrong.closing import Borrows, Pooling
@@ -86,6 +91,25 @@ class RefusesHeadersForOneCall(Client):
 
     async def call_with_headers(self, tool, arguments, headers):
         raise ValueError(f"headers are given at connect, not with a call: {sorted(headers)}")
+
+
+class ShowsTodaysTools(Runs):
+    """No list is kept, as is documented: the model is shown what the server has at each step."""
+
+    async def list_tools(self):
+        await self.refresh()
+        return await super().list_tools()
+
+
+class DialsAfterALimit(Runs):
+    """A call that has run into its limit costs the connection; the next step of a run has another one."""
+
+    async def call_tool(self, *given, **more):
+        try:
+            return await super().call_tool(*given, **more)
+        except TimeoutError:
+            await self.reconnect()
+            raise
 
 
 class ServesOneUser(Renews):
@@ -287,6 +311,8 @@ LISTS = tuple(s for s in CATALOGUE if "CCH" in {rule.area for rule in s.rules})
 BACKWARDS = breaks(ORDER_IS_KEPT_AND_NAMES_COME_ONCE)(ListsBackwards).adapter
 """Breaks the rule about the order, and that alone."""
 
+TODAYS = breaks(CALLS_DO_NOT_EACH_COST_A_LISTING, caches_listings=False)(ShowsTodaysTools).adapter
+AFTER_A_LIMIT = breaks(CALL_AT_ITS_LIMIT_IS_ONE_FAILED_CALL_OF_A_RUN)(DialsAfterALimit).adapter
 NAMELESS = breaks(PROXY_SENDS_ITS_OWN_CREDENTIAL, proxies=True)(HasNoCredential).adapter
 
 DEAF = ListensToNothing.adapter
@@ -324,6 +350,7 @@ IN_ANY_ORDER = tuple(
 OF_PARTS = tuple(s for s in CATALOGUE if s.name == "parts_of_a_result")
 IN_VAIN = tuple(s for s in CATALOGUE if s.name == "dial_that_fails_under_several")
 MUTE_ENDS = tuple(s for s in CATALOGUE if s.name == "end_that_is_not_answered")
+SLOW_CALLS = _judging(CALL_AT_ITS_LIMIT_IS_ONE_FAILED_CALL_OF_A_RUN)
 PLAYED = [
     *((GIVING_UP, *cell) for cell in cells(GIVING_UP, MUTE_ENDS)),
     *((DEAF, *cell) for cell in cells(DEAF, NOTICES)),
@@ -355,6 +382,8 @@ PLAYED = [
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(PROGRESS_REACHES_ITS_OWN_CALL))),
     *((LISTENING, *cell) for cell in cells(LISTENING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
     *((PROBING, *cell) for cell in cells(PROBING, _judging(SESSION_HEADERS_RIDE_ON_EVERY_REQUEST))),
+    *((TODAYS, *cell) for cell in cells(TODAYS, _judging(CALLS_DO_NOT_EACH_COST_A_LISTING))),
+    *((AFTER_A_LIMIT, *cell) for cell in cells(AFTER_A_LIMIT, SLOW_CALLS)),
     *((NAMELESS, *cell) for cell in cells(NAMELESS, _judging(PROXY_SENDS_ITS_OWN_CREDENTIAL))),
 ]
 

@@ -13,7 +13,18 @@ from pydantic_ai.models.function import FunctionModel
 
 from pytest_mcp_conformance.contract import Dial, Outcome, Tool, Wrapper
 
-__all__ = ["CACHES", "DIRECT", "LIMIT", "LIMITED", "LOGS", "NOW", "OVER_HTTP", "together", "toolset_of"]
+__all__ = [
+    "CACHES",
+    "DIRECT",
+    "LIMIT",
+    "LIMITED",
+    "LOGS",
+    "NOW",
+    "OVER_HTTP",
+    "TOOLSETS",
+    "together",
+    "toolset_of",
+]
 
 LIMIT = 30.0
 NOW = hasattr(mcp, "MCPToolset")  # since 1.97

@@ -18,6 +18,7 @@ from mcp_conformance_reference.pool import ConnectionPool
 from mcp_conformance_reference.several import SeveralClients
 from mcp_conformance_reference.sharing import SharedDefinitions
 
+from pytest_mcp_conformance.adapters._reference_agent import Agent
 from pytest_mcp_conformance.adapters._several import together_of
 from pytest_mcp_conformance.adapters._transports import streams_of
 from pytest_mcp_conformance.contract import Dial, Wrapper
@@ -112,5 +113,6 @@ def wrapper_of(client: ReferenceClient, heard: list[str], white_box: WhiteBox | 
         refusal_payload=refusal_payload,
         received=lambda: list(heard),
         together=together_of(SeveralClients, LIMIT),
+        run=Agent(client).run,
         **(white_box or WhiteBox()).verbs(),
     )

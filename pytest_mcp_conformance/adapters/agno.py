@@ -12,6 +12,7 @@ from pytest_mcp_conformance.adapters._agno import (
     together,
     verbs_of,
 )
+from pytest_mcp_conformance.adapters._agno_agent import run_of
 from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 
 
@@ -43,5 +44,6 @@ async def adapter_(dial):
         refresh=toolkit.build_tools if HAS_FORCE else None,
         reconnect=partial(toolkit.connect, force=True) if HAS_FORCE else None,
         together=together if HAS_MULTI else None,
+        run=run_of(toolkit),
     )
     await toolkit.close()

@@ -2,6 +2,7 @@
 
 from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
 
+from pytest_mcp_conformance.adapters._llama_index_agent import run_of
 from pytest_mcp_conformance.contract import Claims, Tool, Wrapper, adapter
 
 LIMIT = 30
@@ -31,12 +32,12 @@ async def adapter_(dial):
     async def list_tools():
         return [_shown(tool) for tool in await spec.to_tool_list_async()]
 
-    async def call_tool(tool, sent):
+    async def call(tool, sent):
         if isinstance(tool, str):
             return await client.call_tool(tool, sent)
         return (await tool.acall(**sent)).raw_output
 
-    yield Wrapper(list_tools=list_tools, call_tool=call_tool, read_resource=client.read_resource)
+    yield Wrapper(list_tools=list_tools, call_tool=call, read_resource=client.read_resource, run=run_of(spec))
 
 
 def _shown(tool):

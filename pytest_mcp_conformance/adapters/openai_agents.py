@@ -11,6 +11,7 @@ from pytest_mcp_conformance.adapters._openai_agents import (
     server_of,
     together,
 )
+from pytest_mcp_conformance.adapters._openai_agents_agent import run_of
 from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
 
 
@@ -49,4 +50,5 @@ async def adapter_(dial):
             accessors=accessors if hasattr(server, "cached_tools") else None,
             read_resource=getattr(server, "read_resource", None),
             together=together if HAS_MANAGER else None,
+            run=run_of(server),
         )

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pytest_mcp_conformance.adapters import _pydantic_ai as ours
 from pytest_mcp_conformance.adapters import sdk_major
 from pytest_mcp_conformance.adapters._calls import hears_log, name_of
+from pytest_mcp_conformance.adapters._pydantic_ai_agent import run_of
 from pytest_mcp_conformance.contract import WAYS, Claims, Wrapper, adapter
 
 CLAIMS = Claims(  # the docstrings of `MCPToolset` or `MCPServer`: the parameters that are named
@@ -45,4 +46,5 @@ async def adapter_(dial):
             read_resource=getattr(toolset, "read_resource", None),
             received=lambda: heard,
             together=ours.together,
+            run=run_of(toolset) if ours.TOOLSETS else None,
         )

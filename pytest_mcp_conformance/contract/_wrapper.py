@@ -46,6 +46,9 @@ class Wrapper:
         together: `(dials) -> ` an async context manager of a `Wrapper`: one object that holds all these
             servers. Called in the event loop.
         connected_servers: `() -> iterable` of the servers that such an object says it is connected to.
+        run: `(calls) -> iterable`, one run of the framework's own agent that has this holder's tools and as
+            many steps as it needs. A scripted model makes these calls, `(name, arguments)`, one a step, and
+            then ends. Gives what the model was shown of each, in order; raises where the run ended before.
 
     White-box verbs hand out a part of the wrapper itself, of the shape that the areas LST to OPN describe.
     They are called in the event loop, and may be classes:
@@ -98,6 +101,7 @@ class Wrapper:
     received: Verb | None = None
     together: Verb | None = None
     connected_servers: Verb | None = None
+    run: Verb | None = None
     generations: Verb | None = None
     listings_of: Verb | None = None
     definition_of: Verb | None = None

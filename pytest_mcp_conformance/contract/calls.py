@@ -243,7 +243,6 @@ TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT = Rule(
     ),
     why="The model never learns what was wrong with its call, or one bad argument ends the run.",
     if_broken=("carry isError through every conversion", "do not raise it as a fatal error"),
-    reports=(issue("openai/openai-agents-python", 2249),),
 )
 
 PROTOCOL_ERROR_IS_AN_ORDINARY_FAILED_CALL = Rule(
@@ -426,4 +425,27 @@ EVERY_REQUEST_HAS_A_LIMIT = Rule(
     ),
     needs=frozenset({"clock"}),
     reports=(issue("openai/openai-agents-python", 580),),
+)
+
+CALL_AT_ITS_LIMIT_IS_ONE_FAILED_CALL_OF_A_RUN = Rule(
+    id="CALL-24",
+    level=SHOULD,
+    source=KIT,
+    rests_on=(
+        spec("2026-07-28", "basic/patterns/cancellation#timeouts"),
+        spec("2026-07-28", "server/tools#error-handling"),
+        spec("2025-11-25", "basic/lifecycle#timeouts"),
+        spec("2025-11-25", "server/tools#error-handling"),
+    ),
+    text=(
+        "A call that runs into its limit SHOULD be one failed call of a run: the model is told of it, and "
+        "the run goes on."
+    ),
+    why="One slow tool ends the work of an agent, and whatever it had done so far is lost.",
+    if_broken=(
+        "tell the model of a call that is given up as of any other that fails",
+        "look for an error that the handler of failed tools lets pass",
+    ),
+    needs=frozenset({"own_timeout", "clock", "run"}),
+    reports=(issue("openai/openai-agents-python", 2249),),
 )

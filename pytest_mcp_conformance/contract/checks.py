@@ -276,7 +276,7 @@ CALLS_DO_NOT_EACH_COST_A_LISTING = Rule(
         "look for a tools/list that the SDK adds to a call",
         "keep the definitions of all pages, so that no call must look one up",
     ),
-    reports=(issue("pydantic/pydantic-ai", 3560),),
+    reports=(issue("pydantic/pydantic-ai", 3560), issue("pydantic/pydantic-ai", 3218)),
 )
 
 REFUSAL_KEEPS_WHAT_IT_HELD = Rule(

@@ -192,7 +192,26 @@ async def together(server, connect):
     assert await left_open((one, two)) == []
 
 
-VERBS = (close, reconnect, call_with, call_within, list_page, bind, read_resource, set_principal, together)
+async def run(server, connect):
+    server.has_tools(*V1)
+    async with connect(server) as wrapper:
+        shown = await wrapper.verb("run", [("a", {"nonce": "n1"}), ("old", {"nonce": "n2"})])
+        assert ["n1" in str(shown[0]), "n2" in str(shown[1]), len(shown)] == [True, True, 2], shown
+        assert [len(server.ledger.calls(nonce)) for nonce in ("n1", "n2")] == [1, 1]
+
+
+VERBS = (
+    close,
+    reconnect,
+    call_with,
+    call_within,
+    list_page,
+    bind,
+    read_resource,
+    set_principal,
+    together,
+    run,
+)
 PLAYS = {
     **{
         each.__name__: each
