@@ -20,13 +20,14 @@ HAS_MANAGER = hasattr(mcp, "MCPServerManager")  # since 0.8
 HAS_META = "meta" in signature(mcp.MCPServer.call_tool).parameters  # since 0.8
 HAS_LIMIT = "client_session_timeout_seconds" in signature(mcp.MCPServerStdio).parameters  # since 0.0.13
 LIMIT = 30.0 if HAS_LIMIT else None
+_KINDS = {"stdio": "MCPServerStdio", "sse": "MCPServerSse"}
 
 
 def server_of(dial: Dial, **how: Any) -> Any:
     """One server."""
     how |= {"client_session_timeout_seconds": LIMIT} if HAS_LIMIT else {}
-    kind = "MCPServerStdio" if dial.transport == "stdio" else "MCPServerStreamableHttp"
-    return vars(mcp)[kind](dial.settings(), **how)
+    kind = _KINDS.get(dial.transport, "MCPServerStreamableHttp")
+    return getattr(mcp, kind)(dial.settings(), **how)
 
 
 def lister_of(server: Any) -> Callable[[], Any]:

@@ -14,7 +14,7 @@ from pytest_mcp_conformance.contract import Claims, Tool, Wrapper, adapter
 
 KINDS = {"stdio": StdioServerInfo, "sse": SSEServerInfo}
 HAS_HEADERS = "headers" in signature(SSEServerInfo).parameters  # since 1.0
-IS_LAZY = "eager_connect" in signature(MCPToolset).parameters  # since 1.0
+IS_LAZY = hasattr(MCPToolset, "warm_up")  # since 1.0
 LIMIT = 30.0
 TO_CONNECT = 4.0  # a dial that fails sits this out, in real time: less than the silence that a play bears
 
@@ -37,7 +37,8 @@ def adapter_(dial):
     toolset = MCPToolset(server, connection_timeout=TO_CONNECT, invocation_timeout=LIMIT)
 
     def warmed_up():
-        toolset.warm_up()
+        if IS_LAZY:
+            toolset.warm_up()
         return list(toolset)
 
     def list_tools():
