@@ -14,7 +14,6 @@ from pytest_mcp_conformance.contract import Claims, Tool, Wrapper, adapter
 
 KINDS = {"stdio": StdioServerInfo, "sse": SSEServerInfo}
 HAS_HEADERS = "headers" in signature(SSEServerInfo).parameters  # since 1.0
-IS_LAZY = hasattr(MCPToolset, "warm_up")  # since 1.0
 LIMIT = 30.0
 TO_CONNECT = 4.0  # a dial that fails sits this out, in real time: less than the silence that a play bears
 
@@ -25,7 +24,7 @@ TO_CONNECT = 4.0  # a dial that fails sits this out, in real time: less than the
         caches_listings=True,  # warm_up: "unless already connected"
         isolates_principals=HAS_HEADERS,  # headers of StreamableHttpServerInfo: "Custom HTTP headers"
         own_timeout=LIMIT,  # connection_timeout, invocation_timeout
-        lazy_connect=IS_LAZY,  # eager_connect: "If False (default), defer connection to warm_up"
+        lazy_connect="eager_connect" in signature(MCPToolset).parameters,  # "defer connection to warm_up"
         eras=("handshake",),
         transports=("http", "stdio", "loopback", "sse"),
     ),
@@ -37,8 +36,7 @@ def adapter_(dial):
     toolset = MCPToolset(server, connection_timeout=TO_CONNECT, invocation_timeout=LIMIT)
 
     def warmed_up():
-        if IS_LAZY:
-            toolset.warm_up()
+        getattr(toolset, "warm_up", list)()  # since 0.9
         return list(toolset)
 
     def list_tools():
