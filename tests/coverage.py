@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pytest_mcp_conformance.adapters import bundled
-from pytest_mcp_conformance.contract import ERAS, WAYS, Verdict
+from pytest_mcp_conformance.contract import ERAS, WAYS, Verdict, eras_over
 from pytest_mcp_conformance.scenarios import CATALOGUE, Scenario
 from pytest_mcp_conformance.scenarios._player import play
 from tests.pages import coverage_page
 from tests.unlogged import unlogged
 
-__all__ = ["ROWS", "Place", "page", "places", "said"]
+__all__ = ["COLUMNS", "ROWS", "Place", "page", "places", "said"]
 
 Place = tuple[str, str, str]
 """A scenario's name, an era, and a way in."""
@@ -19,13 +19,16 @@ Place = tuple[str, str, str]
 ROWS = {scenario.name: scenario for scenario in CATALOGUE if scenario.rules}
 """The scenarios that judge rules, by name."""
 
+COLUMNS = [(way, era) for way in WAYS for era in eras_over(way)]
+"""Each way in with each era that is played over it."""
+
 
 def places() -> Iterator[Place]:
     """Every scenario, era and way in that can be played."""
     for name, scenario in ROWS.items():
         for era in ERAS:
-            for way in WAYS:
-                if era in scenario.eras and way in scenario.ways:
+            for way, spoken in COLUMNS:
+                if era == spoken and era in scenario.eras and way in scenario.ways:
                     yield name, era, way
 
 
@@ -44,9 +47,8 @@ def said(name: str, era: str, way: str) -> str:
 
 def page(found: Mapping[Place, str]) -> str:
     """The page: a row for each scenario, a column for each way in and era."""
-    columns = [(way, era) for way in WAYS for era in ERAS]
     rows: list[tuple[Scenario, list[str]]] = [
-        (scenario, [found.get((name, era, way), "") for way, era in columns])
+        (scenario, [found.get((name, era, way), "") for way, era in COLUMNS])
         for name, scenario in ROWS.items()
     ]
-    return coverage_page(columns, rows)
+    return coverage_page(COLUMNS, rows)

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastmcp import Client
-from fastmcp.client.transports import ClientTransport, StdioTransport, StreamableHttpTransport
+from fastmcp.client.transports import ClientTransport, SSETransport, StdioTransport, StreamableHttpTransport
 from mcp import ClientSession
 
 from pytest_mcp_conformance.contract import Dial
@@ -31,7 +31,8 @@ def transport_of(dial: Dial, **child: Any) -> Any:
     if dial.transport == "stdio":
         command, *arguments = dial.command
         return StdioTransport(command, arguments, **child)
-    return StreamableHttpTransport(dial.url, headers=dial.headers)
+    kind = SSETransport if dial.transport == "sse" else StreamableHttpTransport
+    return kind(dial.url, headers=dial.headers)
 
 
 class _Streams(ClientTransport):

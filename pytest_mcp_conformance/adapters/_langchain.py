@@ -38,7 +38,7 @@ async def common_settings() -> AsyncIterator[dict[str, Any]]:
 
 def connection_to(dial: Dial, session_kwargs: dict[str, Any]) -> Any:
     """The settings of one server."""
-    transport = "stdio" if dial.transport == "stdio" else "streamable_http"
+    transport = dial.transport if dial.transport in ("stdio", "sse") else "streamable_http"
     return dial.settings(transport=transport, session_kwargs=session_kwargs)
 
 

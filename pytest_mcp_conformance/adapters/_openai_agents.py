@@ -21,13 +21,14 @@ HAS_META = "meta" in signature(mcp.MCPServer.call_tool).parameters  # since 0.8
 _TAKES = signature(mcp.MCPServerStdio).parameters
 LIMIT = 30.0 if "client_session_timeout_seconds" in _TAKES else None  # since 0.0.13
 _LIMITS = {"client_session_timeout_seconds": LIMIT, "max_list_pages": 1000}  # there is none without them
+_KINDS = {"stdio": "MCPServerStdio", "sse": "MCPServerSse"}
 
 
 def server_of(dial: Dial, **how: Any) -> Any:
     """One server."""
     how |= {name: limit for name, limit in _LIMITS.items() if name in _TAKES}
-    kind = "MCPServerStdio" if dial.transport == "stdio" else "MCPServerStreamableHttp"
-    return vars(mcp)[kind](dial.settings(), **how)
+    kind = _KINDS.get(dial.transport, "MCPServerStreamableHttp")
+    return getattr(mcp, kind)(dial.settings(), **how)
 
 
 def lister_of(server: Any) -> Callable[[], Any]:

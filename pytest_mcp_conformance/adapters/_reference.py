@@ -13,7 +13,7 @@ from mcp_conformance_reference.generations import ListingGenerations, listings_o
 from mcp_conformance_reference.keys import key_of
 from mcp_conformance_reference.ledger import RequestLedger
 from mcp_conformance_reference.marker import mark_params, take_marker
-from mcp_conformance_reference.overhttp import Credentials, http_streams
+from mcp_conformance_reference.overhttp import Credentials, http_streams, sse_streams
 from mcp_conformance_reference.pool import ConnectionPool
 from mcp_conformance_reference.several import SeveralClients
 from mcp_conformance_reference.sharing import SharedDefinitions
@@ -33,7 +33,9 @@ def conversation_of(kind: type[Conversation]) -> Any:
 
     def make(dial: Dial, **how: Any) -> Conversation:
         era: Any = "modern" if dial.era == "modern" else "handshake"
-        return kind(lambda: streams_of(dial, http_streams), era=era, now=dial.clock.monotonic, **how)
+        return kind(
+            lambda: streams_of(dial, http_streams, sse_streams), era=era, now=dial.clock.monotonic, **how
+        )
 
     return make
 

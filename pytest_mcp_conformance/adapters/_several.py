@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from mcp_conformance_reference import ReferenceClient
-from mcp_conformance_reference.overhttp import http_streams
+from mcp_conformance_reference.overhttp import http_streams, sse_streams
 from mcp_conformance_reference.several import SeveralClients
 
 from pytest_mcp_conformance.adapters._transports import streams_of
@@ -29,7 +29,7 @@ def together_of(kind: type[SeveralClients], limit: float) -> Any:
     async def together(dials: Sequence[Dial]) -> AsyncIterator[Wrapper]:
         def client_of(dial: Dial) -> ReferenceClient:
             era: Any = dial.era
-            streams = partial(streams_of, dial, http_streams)
+            streams = partial(streams_of, dial, http_streams, sse_streams)
             return ReferenceClient(streams, era=era, timeout=limit, clock=dial.clock)
 
         async with kind({f"server{n}": client_of(dial) for n, dial in enumerate(dials)}) as several:

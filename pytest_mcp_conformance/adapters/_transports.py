@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_mcp_conformance.contract import Dial
 
-__all__ = ["OverHttp", "child_of", "sdk_http", "streams_of"]
+__all__ = ["OverHttp", "child_of", "sdk_http", "sdk_sse", "streams_of"]
 
 OverHttp = Callable[[str, dict[str, str]], AbstractAsyncContextManager[tuple[Any, Any]]]
 """Opens a (read, write) pair to a URL, with these headers on every request."""
@@ -33,6 +33,15 @@ async def sdk_http(url: str, headers: dict[str, str]) -> AsyncIterator[tuple[Any
         yield read, write
 
 
+@asynccontextmanager
+async def sdk_sse(url: str, headers: dict[str, str]) -> AsyncIterator[tuple[Any, Any]]:
+    """The SDK's transport of before streamable HTTP."""
+    from mcp.client.sse import sse_client
+
+    async with sse_client(url, headers) as pair:
+        yield pair
+
+
 def child_of(dial: Dial) -> Any:
     """The command of a stdio server, as the SDK's parameters."""
     from mcp import StdioServerParameters
@@ -42,12 +51,15 @@ def child_of(dial: Dial) -> Any:
 
 
 @asynccontextmanager
-async def streams_of(dial: Dial, over_http: OverHttp = sdk_http) -> AsyncIterator[tuple[Any, Any]]:
+async def streams_of(
+    dial: Dial, over_http: OverHttp = sdk_http, over_sse: OverHttp = sdk_sse
+) -> AsyncIterator[tuple[Any, Any]]:
     """The SDK's (read, write) pair over the way in of this run, with the principal's headers over HTTP.
 
     Args:
         dial: The way in.
         over_http: Opens it where that is over HTTP.
+        over_sse: Opens it where that is over the transport before.
     """
     if dial.transport == "memory":
         async with dial.streams() as pair:
@@ -58,5 +70,6 @@ async def streams_of(dial: Dial, over_http: OverHttp = sdk_http) -> AsyncIterato
         async with stdio_client(child_of(dial)) as pair:
             yield pair
     else:
-        async with over_http(dial.url, dial.headers) as pair:
+        opened = over_sse if dial.transport == "sse" else over_http
+        async with opened(dial.url, dial.headers) as pair:
             yield pair

@@ -1,11 +1,19 @@
 """Haystack's `MCPToolset`, of plain functions: behind them a thread with a loop that all toolsets share."""
 
 import json
+from inspect import signature
 
-from haystack_integrations.tools.mcp import MCPToolset, StdioServerInfo, StreamableHttpServerInfo
+from haystack_integrations.tools.mcp import (
+    MCPToolset,
+    SSEServerInfo,
+    StdioServerInfo,
+    StreamableHttpServerInfo,
+)
 
 from pytest_mcp_conformance.contract import Claims, Tool, Wrapper, adapter
 
+KINDS = {"stdio": StdioServerInfo, "sse": SSEServerInfo}
+HAS_HEADERS = "headers" in signature(SSEServerInfo).parameters  # since 1.0
 LIMIT = 30.0
 TO_CONNECT = 4.0  # a dial that fails sits this out, in real time: less than the silence that a play bears
 
@@ -14,20 +22,21 @@ TO_CONNECT = 4.0  # a dial that fails sits this out, in real time: less than the
     "mcp-haystack",
     claims=Claims(  # by the docstrings of haystack_integrations.tools.mcp.MCPToolset
         caches_listings=True,  # warm_up: "unless already connected"
-        isolates_principals=True,  # headers of StreamableHttpServerInfo: "Custom HTTP headers"
+        isolates_principals=HAS_HEADERS,  # headers of StreamableHttpServerInfo: "Custom HTTP headers"
         own_timeout=LIMIT,  # connection_timeout, invocation_timeout
-        lazy_connect=True,  # eager_connect: "If False (default), defer connection to warm_up"
+        lazy_connect="eager_connect" in signature(MCPToolset).parameters,  # "defer connection to warm_up"
         eras=("handshake",),
-        transports=("http", "stdio", "loopback"),
+        transports=("http", "stdio", "loopback", "sse"),
     ),
 )
 def adapter_(dial):
     """A toolset that is warmed up when its tools are first asked for, as a pipeline does."""
-    kind = StdioServerInfo if dial.transport == "stdio" else StreamableHttpServerInfo
-    toolset = MCPToolset(kind(**dial.settings()), connection_timeout=TO_CONNECT, invocation_timeout=LIMIT)
+    settings = dial.settings() if HAS_HEADERS or dial.transport == "stdio" else {"url": dial.url}
+    server = KINDS.get(dial.transport, StreamableHttpServerInfo)(**settings)
+    toolset = MCPToolset(server, connection_timeout=TO_CONNECT, invocation_timeout=LIMIT)
 
     def warmed_up():
-        toolset.warm_up()
+        getattr(toolset, "warm_up", list)()  # since 0.9
         return list(toolset)
 
     def list_tools():

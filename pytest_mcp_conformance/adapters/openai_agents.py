@@ -26,7 +26,7 @@ from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
         clock=True,
         same_task_close=sdk_major() < 2,  # its manager has a task for that
         eras=("handshake", "modern") if sdk_major() > 1 else ("handshake",),
-        transports=("http", "stdio", "loopback") if HAS_HTTP else ("stdio",),
+        transports=("http", "stdio", "loopback", "sse") if HAS_HTTP else ("stdio", "sse"),
     ),
 )
 async def adapter_(dial):

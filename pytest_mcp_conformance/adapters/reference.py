@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp import ClientSession
 from mcp_conformance_reference import ReferenceClient
-from mcp_conformance_reference.overhttp import Credentials, http_streams
+from mcp_conformance_reference.overhttp import Credentials, http_streams, sse_streams
 
 from pytest_mcp_conformance.adapters._reference import LIMIT, Login, wrapper_of
 from pytest_mcp_conformance.adapters._transports import streams_of
@@ -41,7 +41,11 @@ async def adapter_(dial: Dial) -> AsyncIterator[Wrapper]:
     era: Any = dial.era
     credentials = Credentials(dial.headers)
     client = ReferenceClient(
-        lambda: streams_of(dial, lambda url, headers: http_streams(url, credentials)),
+        lambda: streams_of(
+            dial,
+            lambda url, headers: http_streams(url, credentials),
+            lambda url, headers: sse_streams(url, credentials),
+        ),
         era=era,
         timeout=LIMIT,
         clock=dial.clock,

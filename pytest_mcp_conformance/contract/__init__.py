@@ -53,7 +53,7 @@ from ._rule import (
 )
 from ._tool import Tool, tool_of, tools_of
 from ._verdict import Judgement, Played, Probe, Verdict, worst
-from ._ways import GIVES, way_into, ways_of
+from ._ways import GIVES, eras_over, way_into, ways_of
 from ._wrapper import VERBS, Wrapper
 
 __all__ = [
@@ -93,6 +93,7 @@ __all__ = [
     "Wrapper",
     "adapter",
     "collect_rules",
+    "eras_over",
     "issue",
     "outcome_of",
     "python",

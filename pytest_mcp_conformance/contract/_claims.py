@@ -11,7 +11,7 @@ from ._given import must_be_known
 __all__ = ["CLAIMS", "ERAS", "EXCUSES", "IN_SECONDS", "WAYS", "Claims"]
 
 ERAS = ("handshake", "modern")
-WAYS = ("memory", "http", "stdio", "loopback")
+WAYS = ("memory", "http", "stdio", "loopback", "sse")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +46,8 @@ class Claims:
         http_client: A caller can give it an HTTP client of its own.
         clock: Its time is `dial.clock`, or the timers of the running event loop.
         eras: The eras it speaks, of `handshake` and `modern`; `None` has each tried.
-        transports: The ways in it takes, of `memory`, `http`, `stdio` and `loopback`; `None` has them read in
-            the adapter's source.
+        transports: The ways in it takes, of `memory`, `http`, `stdio`, `loopback` and `sse`; `None` has them
+            read in the adapter's source, which says nothing of `sse`.
 
     Excuses (each softens one rule, and is tried as well):
 

@@ -26,7 +26,7 @@ class Dial(Protocol):
 
     @property
     def url(self) -> str:
-        """A streamable HTTP address."""
+        """A streamable HTTP address; over `sse` that of the transport before it."""
         ...
 
     @property
@@ -82,7 +82,7 @@ class Dial(Protocol):
 
     @property
     def transport(self) -> str:
-        """The way in of this run: `memory`, `http`, `stdio` or `loopback`."""
+        """The way in of this run: `memory`, `http`, `stdio`, `loopback` or `sse`."""
         ...
 
     @property

@@ -93,7 +93,7 @@ class Played:
         scenario: Its name.
         wrapper: The adapter's name.
         version: The wrapper's version.
-        way: `memory`, `http`, `stdio` or `loopback`.
+        way: `memory`, `http`, `stdio`, `loopback` or `sse`.
         era: `handshake` or `modern`.
         variant: Which of the scenario's variants, or empty.
         judgements: One for each rule of the scenario.

@@ -8,9 +8,9 @@ import textwrap
 from collections.abc import Collection, Iterator
 
 from ._adapter import Adapter
-from ._claims import WAYS
+from ._claims import ERAS, WAYS
 
-__all__ = ["GIVES", "way_into", "ways_of"]
+__all__ = ["GIVES", "eras_over", "way_into", "ways_of"]
 
 GIVES = {
     "streams": ("memory",),
@@ -19,25 +19,34 @@ GIVES = {
     "command": ("stdio",),
     "settings": ("http", "loopback", "stdio"),
 }
-"""What a dial has that leads to a connection, and the ways in over which it is to be had."""
+"""What a dial has that leads to a connection, and the ways in over which it is to be had.
+
+What is to be had over `http` is so over `sse` as well, the transport before it. Nobody is taken to speak that
+who does not declare it.
+"""
+
+
+def eras_over(way: str) -> tuple[str, ...]:
+    """The eras that are played over a way in: the modern one has no `sse`."""
+    return ERAS[:1] if way == "sse" else ERAS
 
 
 def ways_of(adapter: Adapter) -> tuple[str, ...]:
     """The ways in that `adapter` takes, in the order in which they are tried.
 
     What it does not declare is read in its source, which is not run: `dial.url` asks for HTTP. Where the
-    source says nothing, because the dial is handed on, all are tried.
+    source says nothing, because the dial is handed on, all but `sse` are tried.
     """
     taken = adapter.claims.transports
     if taken is None:
-        taken = tuple(way for asked in _asked_for(adapter) for way in GIVES.get(asked, ())) or WAYS
+        taken = tuple(way for asked in _asked_for(adapter) for way in GIVES.get(asked, ())) or WAYS[:-1]
     return tuple(way for way in WAYS if way in taken)
 
 
-def way_into(adapter: Adapter, open_to: Collection[str]) -> str:
-    """The first way in that `adapter` takes and a scenario is open to; where there is none, its first."""
+def way_into(adapter: Adapter, open_to: Collection[str], era: str) -> str:
+    """The first way in that `adapter` takes and a scenario is open to in an era; where none is, its first."""
     taken = ways_of(adapter)
-    return next((way for way in taken if way in open_to), taken[0])
+    return next((way for way in taken if way in open_to and era in eras_over(way)), taken[0])
 
 
 def _asked_for(adapter: Adapter) -> Iterator[str]:

@@ -38,7 +38,7 @@ _OPTIONS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     (
         "--mcp-transport",
         "WAY",
-        "memory, http, stdio or loopback; default: the adapter's first",
+        "memory, http, stdio, loopback or sse; default: the adapter's first",
         {},
     ),
     ("--mcp-strict", "", "a broken SHOULD fails too", _FLAG),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_mcp_conformance.contract import ERAS, RULES, WAYS, Adapter, way_into, ways_of
+from pytest_mcp_conformance.contract import ERAS, RULES, WAYS, Adapter, eras_over, way_into, ways_of
 from pytest_mcp_conformance.plugin.options import Options
 from pytest_mcp_conformance.plugin.sources import Found
 
@@ -74,8 +74,8 @@ def wanted_scenarios(options: Options) -> Iterator[Scenario]:
     yield from judging
 
 
-def way_of(scenario: Scenario, adapter: Adapter, wanted: str | None) -> str | None:
-    """Over which way in a scenario is played against an adapter; `None` where there is none.
+def way_of(scenario: Scenario, adapter: Adapter, era: str, wanted: str | None) -> str | None:
+    """Over which way in a scenario is played against an adapter in an era; `None` where there is none.
 
     The first that both know, unless one is wanted. A part that is looked into is handed streams over memory
     by the script itself; a wrapper that takes no streams may hand out such parts as well.
@@ -83,12 +83,12 @@ def way_of(scenario: Scenario, adapter: Adapter, wanted: str | None) -> str | No
     Args:
         scenario: What is played.
         adapter: Whom it is played against.
+        era: The era.
         wanted: What `--mcp-transport` says.
     """
-    if wanted is not None:
-        taken = ways_of(adapter)
-        return wanted if wanted in taken and wanted in scenario.ways else None
-    return way_into(adapter, scenario.ways)
+    way = way_into(adapter, scenario.ways, era) if wanted is None else wanted
+    open_to_it = wanted is None or (wanted in ways_of(adapter) and wanted in scenario.ways)
+    return way if open_to_it and era in eras_over(way) else None
 
 
 def cells_of(scenario: Scenario, found: Iterable[Found], options: Options) -> list[Cell]:
@@ -96,9 +96,9 @@ def cells_of(scenario: Scenario, found: Iterable[Found], options: Options) -> li
     return [
         Cell(scenario, each, era, variant, way)
         for each in found
-        if (way := way_of(scenario, each.adapter, options.way)) is not None
         for era in ERAS
         if era in options.eras and era in scenario.eras and era in (each.adapter.claims.eras or ERAS)
+        if (way := way_of(scenario, each.adapter, era, options.way)) is not None
         for variant in scenario.variants
     ]
 
@@ -116,7 +116,7 @@ def planned(rule: str, eras: Iterable[str], wanted: str | None) -> set[tuple[str
         for scenario in catalogue()
         if any(each.id == rule for each in scenario.rules) and wanted in (None, *scenario.ways)
         for era in eras
-        if era in scenario.eras
+        if era in scenario.eras and (wanted is None or era in eras_over(wanted))
         for variant in scenario.variants
     }
 

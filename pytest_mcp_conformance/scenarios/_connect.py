@@ -16,7 +16,7 @@ from pytest_mcp_conformance.scenarios._holder import Holder
 from pytest_mcp_conformance.scenarios._judge import Judge, NotClaimed
 from pytest_mcp_conformance.scenarios._needs import missing_verbs
 from pytest_mcp_conformance.scenarios._owner import Opener
-from pytest_mcp_conformance.scenarios._scenario import HTTP
+from pytest_mcp_conformance.scenarios._scenario import HTTP, SSE
 from pytest_mcp_conformance.scenarios._verbs import Pending
 from pytest_mcp_conformance.server import NotReached, ScriptedServer
 from pytest_mcp_conformance.server.ways.configuration import Configuration
@@ -70,7 +70,7 @@ class Connect:
 
     @property
     def tells_of_a_loss(self) -> bool:
-        """Whether a client learns at once that its connection is lost; over HTTP the next answer tells."""
+        """Whether a client learns at once that its connection is lost; over `HTTP` the next answer tells."""
         return self.transport not in HTTP
 
     @property
@@ -158,7 +158,7 @@ class Connect:
             renewal: How many times the credential was replaced by a new one.
         """
         dial = ScriptedDial(server, principal, self._clock, self.double, self.ways, told_era, renewal)
-        if self.adapter.blocks or (principal is not None and self.transport in HTTP):
+        if self.adapter.blocks or (principal is not None and self.transport in HTTP | SSE):
             dial.open()
         return dial
 

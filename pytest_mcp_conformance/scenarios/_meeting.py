@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pytest_mcp_conformance.contract import ERAS, Adapter, ways_of
+from pytest_mcp_conformance.contract import ERAS, Adapter, eras_over, ways_of
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import reached
 from pytest_mcp_conformance.scenarios._scenario import Scenario
@@ -47,6 +47,8 @@ def refusal(
     taken = adapter.claims.transports
     if taken is not None and way not in taken:
         return True, f"transports: the adapter declares {' and '.join(taken)} only"
+    if era not in eras_over(way):
+        return True, f"eras: {way} is of {' and '.join(eras_over(way))} only"
     missing = not_installed(way)
     if missing:
         return not not_installed(ways_of(adapter)[0]), missing

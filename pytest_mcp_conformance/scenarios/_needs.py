@@ -7,7 +7,7 @@ from pytest_mcp_conformance.contract import CLAIMS, VERBS, Claims, Rule, Wrapper
 __all__ = ["missing_claims", "missing_verbs"]
 
 
-_GIVEN = {"memory": (), "http": ("http",), "loopback": ("http",), "stdio": ("stdio",)}
+_GIVEN = {"memory": (), "http": ("http",), "loopback": ("http",), "stdio": ("stdio",), "sse": ()}
 """The needs that a way in meets."""
 
 

@@ -50,7 +50,7 @@ def play(
         scenario: What is played.
         adapter: Whom it is played against.
         era: `handshake` or `modern`.
-        way: The way in: `memory`, `http`, `stdio` or `loopback`; by default the first that both know.
+        way: The way in: `memory`, `http`, `stdio`, `loopback` or `sse`; by default the first that both know.
         variant: One of the scenario's variants.
         compare: Where a rule is broken, play the scenario against the bare SDK as well.
         listener: Told of each event as it happens, of this scenario and of no probe or comparison.
@@ -58,7 +58,7 @@ def play(
     Returns:
         A verdict for each rule of the scenario, whatever the wrapper did.
     """
-    way = way_into(adapter, scenario.ways) if way is None else way
+    way = way_into(adapter, scenario.ways, era) if way is None else way
     played = Played(scenario.name, adapter.name, adapter.version, way, era, variant)
     try:
         legal, reason = refusal(adapter, era, way, _meet)

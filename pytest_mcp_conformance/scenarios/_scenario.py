@@ -8,12 +8,13 @@ from typing import Any
 
 from pytest_mcp_conformance.contract import BOTH, CLIENT_AREAS, WAYS, Rule
 
-__all__ = ["HTTP", "MEMORY", "NOT_HTTP", "STDIO", "Scenario", "scenario"]
+__all__ = ["HTTP", "MEMORY", "NOT_HTTP", "SSE", "STDIO", "Scenario", "scenario"]
 
 MEMORY = frozenset({"memory"})
 HTTP = frozenset({"http", "loopback"})
 STDIO = frozenset({"stdio"})
-NOT_HTTP = MEMORY | STDIO
+SSE = frozenset({"sse"})
+NOT_HTTP = MEMORY | STDIO | SSE
 """Where the client is told at once that its connection is lost."""
 
 Play = Callable[..., Coroutine[Any, Any, Any]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_mcp_conformance.contract import ERAS, WAYS, UsageError
+from pytest_mcp_conformance.contract import ERAS, WAYS, UsageError, eras_over
 from pytest_mcp_conformance.history import Event, copied
 from pytest_mcp_conformance.server.tools import ABSENT
 
@@ -142,7 +142,7 @@ def step_of(at: str) -> Step:
 
 def _is_there(step: str, way: str, era: str) -> bool:
     """Whether a step can be seen at all: nobody takes leave of a modern server over HTTP."""
-    return step != "close" or era == "handshake" or way not in HTTP
+    return era in eras_over(way) and (step != "close" or era == "handshake" or way not in HTTP)
 
 
 # -- what a script does ----------------------------------------------------------------------------------
@@ -186,6 +186,7 @@ def _hang_up_by(fault: Fault, connection: Connection, request: Event | None, mad
 # -- the faults -----------------------------------------------------------------------------------------
 
 HTTP = ("http", "loopback")
+SSE = ("sse",)
 STDIO = ("stdio",)
 REQUESTS = ("initialize", "discover", "list", "page", "call")
 
@@ -196,7 +197,8 @@ def _at(ways: tuple[str, ...], *steps: str) -> dict[str, tuple[str, ...]]:
 
 def _status(name: str, says: str, status: int, *steps: str, **headers: str) -> Fault:
     fields = tuple(headers.items())
-    return Fault(name, says, _at(HTTP, *(steps or (*REQUESTS, "close"))), status=status, headers=fields)
+    at = _at(HTTP, *steps) if steps else {**_at((*HTTP, *SSE), *REQUESTS), **_at(HTTP, "close")}
+    return Fault(name, says, at, status=status, headers=fields)
 
 
 _ENDS = _at(STDIO, "connect", *REQUESTS, "notice")
@@ -216,7 +218,7 @@ SLOW = Fault(
 HANGS_UP = Fault(
     "hangs_up",
     "the connection is lost",
-    {**_at(("memory", "stdio"), "connect"), **_at(WAYS, *REQUESTS, "notice"), **_at(HTTP, "close")},
+    {**_at(("memory", "stdio", "sse"), "connect"), **_at(WAYS, *REQUESTS, "notice"), **_at(HTTP, "close")},
     _hang_up,
 )
 UNAUTHORIZED = _status(

@@ -41,7 +41,7 @@ class ScriptedServer:
         era: `handshake` (initialize, 2025-11-25 and older) or `modern` (2026-07-28).
         name: Tells two servers of one scenario apart.
         history: Where events are written; by default a history of its own.
-        way: The way in over which it is played: `memory`, `http`, `stdio` or `loopback`.
+        way: The way in over which it is played: `memory`, `http`, `stdio`, `loopback` or `sse`.
 
     Attributes:
         ledger: Every frame, and waiting for one.

@@ -15,7 +15,7 @@ request.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from importlib import import_module
@@ -23,7 +23,7 @@ from typing import Any
 
 from mcp_conformance_reference.sdk import MAJOR
 
-__all__ = ["Answer", "Credentials", "Headers", "HttpClient", "http_streams"]
+__all__ = ["Answer", "Credentials", "Headers", "HttpClient", "http_streams", "sse_streams"]
 
 _http: Any = import_module("httpx2" if MAJOR == 2 else "httpx")
 
@@ -56,6 +56,33 @@ async def http_streams(
         transport.streamable_http_client(url, http_client=client) as (read, write, *_),
     ):
         yield read, write
+
+
+@asynccontextmanager
+async def sse_streams(url: str, headers: Headers | None = None) -> AsyncIterator[tuple[Any, Any]]:
+    """The SDK's (read, write) pair to an address of the transport before streamable HTTP.
+
+    All answers come on one stream there, whose end is the end of the connection: there is nothing to mend.
+
+    Args:
+        url: The address.
+        headers: Ride on every request, as over streamable HTTP.
+    """
+    transport = import_module("mcp.client.sse")
+    async with transport.sse_client(url, auth=_Headers(headers)) as pair:
+        yield pair
+
+
+class _Headers(_http.Auth):  # type: ignore[misc]
+    """Puts the headers of the moment on each request."""
+
+    def __init__(self, headers: Headers | None) -> None:
+        fixed = {} if headers is None or callable(headers) else dict(headers)
+        self._now = headers if callable(headers) else lambda: fixed
+
+    def auth_flow(self, request: Any) -> Iterator[Any]:
+        request.headers.update(self._now())
+        yield request
 
 
 class Credentials:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from pytest_mcp_conformance.contract import WAYS
 from pytest_mcp_conformance.server import FAULTS
 from pytest_mcp_conformance.server.faults import Fault
 
@@ -21,4 +22,4 @@ def _places(fault: Fault) -> str:
 
 
 def _ways(ways: tuple[str, ...]) -> str:
-    return "every way" if len(ways) == 4 else ", ".join(ways)
+    return "every way" if ways == WAYS else ", ".join(ways)

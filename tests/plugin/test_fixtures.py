@@ -288,7 +288,7 @@ def test_mcp(mcp_scenario, mcp_history, mcp_clock):
     assert result.parseoutcomes()["passed"] == 1
 
 
-@pytest.mark.parametrize("way", ["http", "loopback", "stdio"])
+@pytest.mark.parametrize("way", ["http", "loopback", "stdio", "sse"])
 def test_a_server_has_an_address_and_a_command_as_well(own, way):
     source = f"""
 import asyncio
@@ -330,5 +330,19 @@ from pytest_mcp_conformance import UsageError
 def test_own(mcp_server):
     with pytest.raises(UsageError, match=r"over\\('htpt'\\): .*; write one of memory, http, stdio, loopback"):
         asyncio.run(mcp_server.over("htpt").__aenter__())
+"""
+    own(source).assert_outcomes(passed=1)
+
+
+def test_a_way_in_that_the_era_has_not_is_refused(own):
+    source = """
+import asyncio
+import pytest
+from pytest_mcp_conformance import UsageError
+from pytest_mcp_conformance.server import ScriptedServer
+
+def test_own():
+    with pytest.raises(UsageError, match=r"over\\('sse'\\): the modern era has no such way in; write http"):
+        asyncio.run(ScriptedServer("modern").over("sse").__aenter__())
 """
     own(source).assert_outcomes(passed=1)

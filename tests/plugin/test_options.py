@@ -14,7 +14,7 @@ from tests.plugin.helpers import error_of
     [
         ("--mcp-era=modren", ["--mcp-era=modren", "did you mean 'modern'?", "handshake"]),
         ("--mcp-transport=http", ["no scenario judges", "for acme", "over http"]),
-        ("--mcp-transport=pigeon", ["--mcp-transport=pigeon", "memory, http, stdio, loopback"]),
+        ("--mcp-transport=pigeon", ["--mcp-transport=pigeon", "memory, http, stdio, loopback, sse"]),
         ("--mcp-rule=CCX", ["--mcp-rule", "CCX", "did you mean"]),
         ("--mcp-rule=CCH-999", ["--mcp-rule", "CCH-999"]),
         ("--mcp-contract=0.9", ["--mcp-contract=0.9", "1.0"]),

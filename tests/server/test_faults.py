@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from importlib import import_module
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 from mcp import ClientSession
+from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import PaginatedRequestParams
@@ -36,7 +39,9 @@ LIMIT = 8.0
 PATIENCE = 60.0
 """Seconds in which a session has ended as well, whatever it does for a farewell."""
 
-KINDS: Mapping[str, type] = MappingProxyType({"http": InProcess, "loopback": Loopback, "stdio": StdioWay})
+KINDS: Mapping[str, Any] = MappingProxyType(
+    {"http": InProcess, "loopback": Loopback, "stdio": StdioWay, "sse": partial(InProcess, sse=True)}
+)
 
 SHOWN = {
     "refused": "nothing",
@@ -68,6 +73,8 @@ async def connected(server, heard=None):
             stack.push_async_callback(server.settle)  # the last words are still under way
             if server.way == "stdio":
                 streams = await stack.enter_async_context(stdio_client(parameters(way.command)))
+            elif server.way == "sse":
+                streams = await stack.enter_async_context(sse_client(way.url))
             else:
                 client = await stack.enter_async_context(import_module(LIBRARY).AsyncClient(timeout=300.0))
                 streams = await stack.enter_async_context(streamable_http_client(way.url, http_client=client))
@@ -95,7 +102,7 @@ def cells(*steps):
         if step in steps
         and (STEPS[step].method not in {*HANDSHAKE_METHOD.values()} - {HANDSHAKE_METHOD[era]})
         for way in ways
-        if way in ("memory", "http") or step in ("connect", "call", "notice", "close")
+        if way in ("memory", "http", "sse") or step in ("connect", "call", "notice", "close")
     ]
 
 

@@ -33,7 +33,7 @@ async def url_alone(dial):
         yield Wrapper(list_tools=list_tools, call_tool=call_tool)
 
 
-def test_it_is_played_over_both_that_have_a_url():
+def test_it_is_played_over_both_that_have_a_url_and_not_over_the_transport_before_them():
     assert ways_of(url_alone) == ("http", "loopback")
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_mcp_conformance.server.ways._headers import checked
 from pytest_mcp_conformance.server.ways._line import Line
 from pytest_mcp_conformance.server.ways._messages import (
+    PATH,
     Refusal,
     Reply,
     Request,
@@ -77,6 +78,9 @@ class Exchanges:
     Args:
         engine: Whose settings and script they are answered by.
     """
+
+    path = PATH
+    paths = (PATH,)
 
     def __init__(self, engine: HttpEngine) -> None:
         self._engine = engine

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from pytest_mcp_conformance.server.ways._streams import Body, Events, Message, Paced, Reader, Stream, Whole
 
-__all__ = ["JSON", "SSE", "Refusal", "Reply", "Request", "carried", "error_reply", "message_of"]
+__all__ = ["JSON", "PATH", "SSE", "Refusal", "Reply", "Request", "carried", "error_reply", "message_of"]
+
+PATH = "/mcp"
 
 JSON = "application/json"
 SSE = "text/event-stream"
@@ -33,7 +35,7 @@ class Request:
     """
 
     method: str
-    path: str = "/mcp"
+    path: str = PATH
     fields: Sequence[tuple[str, str]] = ()
     body: bytes = field(default=b"", repr=False)
     source: Any = field(default=None, repr=False)
@@ -94,16 +96,20 @@ class Refusal(Exception):
         self.reply = reply
 
 
-def message_of(request: Request) -> Message:
+def message_of(request: Request, accepts: Collection[str] = (JSON, SSE)) -> Message:
     """The JSON-RPC message that a POST carries.
+
+    Args:
+        request: The POST.
+        accepts: The media types of which its client has to take each as the answer.
 
     Raises:
         Refusal: It carries none.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != JSON:
         raise Refusal(Reply.text(415, f"Unsupported Media Type: send {JSON}"))
-    if not (request.accepts(JSON) and request.accepts(SSE)):
-        raise Refusal(Reply.text(406, f"Not Acceptable: accept {JSON} and {SSE}"))
+    if not all(map(request.accepts, accepts)):
+        raise Refusal(Reply.text(406, f"Not Acceptable: accept {' and '.join(accepts)}"))
     try:
         message = json.loads(request.body)
     except ValueError:

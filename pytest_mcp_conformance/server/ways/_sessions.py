@@ -15,6 +15,7 @@ from pytest_mcp_conformance.server.ways._faults import farewell
 from pytest_mcp_conformance.server.ways._line import Line
 from pytest_mcp_conformance.server.ways._messages import (
     INVALID_REQUEST,
+    PATH,
     SSE,
     Refusal,
     Reply,
@@ -114,6 +115,9 @@ class Sessions:
     Args:
         engine: Whose settings and script they are answered by.
     """
+
+    path = PATH
+    paths = (PATH,)
 
     def __init__(self, engine: HttpEngine) -> None:
         self._engine = engine

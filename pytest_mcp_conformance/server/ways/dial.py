@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from pytest_mcp_conformance.clock import Clock
-from pytest_mcp_conformance.contract import WAYS, AdapterError, Dial, NotSpoken, UsageError
+from pytest_mcp_conformance.contract import WAYS, AdapterError, Dial, NotSpoken, UsageError, eras_over
 from pytest_mcp_conformance.server.ways.configuration import Configuration
 from pytest_mcp_conformance.server.ways.memory import memory_streams
 from pytest_mcp_conformance.server.ways.ways import Ways, not_installed
@@ -80,7 +80,7 @@ class ScriptedDial:
 
     @property
     def url(self) -> str:
-        """A streamable HTTP address.
+        """A streamable HTTP address; over `sse` that of the transport before it.
 
         Raises:
             AdapterError: This run plays over another way in.
@@ -196,10 +196,12 @@ async def dials_over(server: ScriptedServer, transport: str) -> AsyncIterator[Ca
     """What makes the dials of `server` over another way in, which is closed at the end of the block.
 
     Raises:
-        UsageError: There is no such way in, or what it needs is not installed.
+        UsageError: There is no such way in, or none in the server's era, or what it needs is not installed.
     """
     if transport not in WAYS:
         raise UsageError(f"over({transport!r}): no way in is called that; write one of {', '.join(WAYS)}")
+    if server.era not in eras_over(transport):
+        raise UsageError(f"over({transport!r}): the {server.era} era has no such way in; write http")
     if missing := not_installed(transport):
         raise UsageError(f"over({transport!r}): {missing}")
     ways = Ways(transport)

@@ -1,4 +1,4 @@
-"""Streamable HTTP without I/O: a request in, a reply out, and the script behind it knows nothing of HTTP.
+"""HTTP without I/O: a request in, a reply out, and the script behind it knows nothing of HTTP.
 
 What the ways in share: `in_process` gives it the requests of an HTTP client in this process, `loopback` those
 that come through a socket. Everything here runs in the loop of the scenario.
@@ -16,8 +16,9 @@ import anyio
 from pytest_mcp_conformance.server.connection import Connection
 from pytest_mcp_conformance.server.ways._exchanges import Exchanges
 from pytest_mcp_conformance.server.ways._line import Line
-from pytest_mcp_conformance.server.ways._messages import Refusal, Reply, Request
+from pytest_mcp_conformance.server.ways._messages import PATH, Refusal, Reply, Request
 from pytest_mcp_conformance.server.ways._sessions import Sessions
+from pytest_mcp_conformance.server.ways._sse import EventStreams
 from pytest_mcp_conformance.server.ways._streams import Body, Stream
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ __all__ = ["DOMAIN", "PATH", "Body", "Exchanged", "HttpEngine", "Reply", "Reques
 
 DOMAIN = "mcp-conformance.test"
 """Of addresses inside a process, which nobody else can look up."""
-
-PATH = "/mcp"
 
 Answer = Callable[[Request], Awaitable[Reply]]
 
@@ -43,10 +42,11 @@ class Exchanged:
 
 
 class HttpEngine:
-    """Answers HTTP requests out of a script, by the rules of its era.
+    """Answers HTTP requests out of a script, by the rules of streamable HTTP in its era.
 
     Args:
         server: The script.
+        sse: Answer by the rules of the transport before that, which is of the handshake era.
 
     Attributes:
         as_json: Answer a request by one JSON object and not by a stream of events.
@@ -61,7 +61,7 @@ class HttpEngine:
         exchanged: Every request so far.
     """
 
-    def __init__(self, server: ScriptedServer) -> None:
+    def __init__(self, server: ScriptedServer, *, sse: bool = False) -> None:
         self.server = server
         self.as_json = False
         self.event_ids = False
@@ -72,7 +72,13 @@ class HttpEngine:
         self._principals: dict[str, str | None] = {}
         self._waits: set[anyio.CancelScope] = set()
         self._closed = False
-        self._rules: Sessions | Exchanges = Sessions(self) if server.era == "handshake" else Exchanges(self)
+        kind = EventStreams if sse else Sessions if server.era == "handshake" else Exchanges
+        self._rules: Sessions | Exchanges | EventStreams = kind(self)
+
+    @property
+    def path(self) -> str:
+        """Where a client begins."""
+        return self._rules.path
 
     def dialled(self, principal: str | None, headers: Mapping[str, str]) -> None:
         """Learn the credentials that stand for a principal."""
@@ -120,7 +126,7 @@ class HttpEngine:
 
     async def answer(self, request: Request) -> Reply:
         """Answer one request, with nothing in between."""
-        if request.path != PATH:
+        if request.path not in self._rules.paths:
             return Reply.text(404, "Not Found")
         try:
             return await self._rules.answer(request)

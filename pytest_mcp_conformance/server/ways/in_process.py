@@ -1,4 +1,4 @@
-"""Streamable HTTP without a socket: requests of httpx and httpx2 never leave the process.
+"""HTTP without a socket: requests of httpx and httpx2 never leave the process.
 
 While a server has an address here, every request of those two libraries is answered in the process: those to
 the address by its script, in the loop of the scenario; all others are refused like a network that is down.
@@ -15,7 +15,7 @@ import anyio.lowlevel
 
 from pytest_mcp_conformance.server.ways._home import Home
 from pytest_mcp_conformance.server.ways._visit import Visit
-from pytest_mcp_conformance.server.ways.http import DOMAIN, PATH, HttpEngine, Reply, Request
+from pytest_mcp_conformance.server.ways.http import DOMAIN, HttpEngine, Reply, Request
 
 if TYPE_CHECKING:
     from pytest_mcp_conformance.server.script import ScriptedServer
@@ -32,14 +32,15 @@ class InProcess:
         server: The script.
         place: A part of the host name, in the form of one: of each play its own, so that nothing that is kept
             by address in one play is met by the next.
+        sse: Speak the transport before streamable HTTP.
 
     Attributes:
         engine: What answers, with its settings.
         refused: What was asked of other hosts while this had an address: method and URL.
     """
 
-    def __init__(self, server: ScriptedServer, place: str = "") -> None:
-        self.engine = HttpEngine(server)
+    def __init__(self, server: ScriptedServer, place: str = "", *, sse: bool = False) -> None:
+        self.engine = HttpEngine(server, sse=sse)
         self.place = place
         self.refused: list[str] = []
         self.home: Home | None = None
@@ -55,7 +56,7 @@ class InProcess:
         if self.home is None:
             self.home = Home()
             self._host = _board.add(self)
-        return f"http://{self._host}{PATH}"
+        return f"http://{self._host}{self.engine.path}"
 
     def dialled(self, principal: str | None, headers: Mapping[str, str]) -> None:
         """Learn the credentials that stand for a principal."""

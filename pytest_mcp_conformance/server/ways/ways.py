@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Ways", "not_installed"]
 
-_LIBRARY = {"http": "respx", "loopback": "uvicorn"}
+_LIBRARY = {"http": "respx", "loopback": "uvicorn", "sse": "respx"}
 """The library of the extra `http` that each way in stands on."""
 
 
@@ -33,7 +33,7 @@ class Ways:
     """What the dials of one play share.
 
     Args:
-        transport: The way in: `memory`, `http`, `stdio` or `loopback`.
+        transport: The way in: `memory`, `http`, `stdio`, `loopback` or `sse`.
         place: A part of the host names of addresses inside this process; none without it.
     """
 
@@ -53,7 +53,7 @@ class Ways:
             AdapterError: The play is over a way in that does not give it.
         """
         ways = GIVES[asked]
-        if self.transport not in ways:
+        if ("http" if self.transport == "sse" else self.transport) not in ways:
             raise AdapterError(
                 f"the adapter asked for dial.{asked}, and this run plays over {self.transport}: "
                 f"declare Claims(transports={ways!r}), or run with --mcp-transport={ways[0]}"
@@ -124,4 +124,4 @@ def _address(transport: str, server: ScriptedServer, place: str) -> InProcess | 
         return Loopback(server)
     from pytest_mcp_conformance.server.ways.in_process import InProcess
 
-    return InProcess(server, place)
+    return InProcess(server, place, sse=transport == "sse")
