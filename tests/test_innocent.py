@@ -13,6 +13,7 @@ import anyio
 import pytest
 from mcp import ClientSession
 from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.toollist import ToolList
 from mcp_conformance_reference.walk import Walk
 
@@ -27,14 +28,17 @@ from pytest_mcp_conformance.contract.calls import (
     CANCELLED_VERB_ENDS_AS_CANCELLED,
     EQUAL_CALLS_GET_THEIR_OWN_ANSWERS,
     FAILED_CALL_LEAVES_ITS_SIBLINGS_ALONE,
+    LIMIT_BOUNDS_THE_WHOLE_VERB,
     PROGRESS_REACHES_ITS_OWN_CALL,
     RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER,
 )
 from pytest_mcp_conformance.contract.checks import (
     CALL_IS_JUDGED_BY_THE_DEFINITION_IT_WAS_SENT_UNDER,
     CALLS_DO_NOT_EACH_COST_A_LISTING,
+    DISCARDED_LISTING_LEAVES_THE_CHECKS_ALONE,
 )
 from pytest_mcp_conformance.contract.connections import (
+    CANCELLED_DIAL_LEAVES_NOTHING_OPEN,
     CLOSE_IS_BOUNDED,
     CONCURRENT_FIRST_USE_IS_ONE_DIAL,
     CONNECTION_IN_USE_STAYS_OPEN,
@@ -68,6 +72,8 @@ from tests.wrong._proxying import Proxies
 from tests.wrong._running import Runs
 from tests.wrong._wire import ByWire, Wire
 from tests.wrong._wrong import breaks
+from tests.wrong.calls import LimitOfEachRequest
+from tests.wrong.checks import Absorbing, ByTheMap
 from tests.wrong.closing import Borrows, Pooling
 from tests.wrong.credentials import Renews
 from tests.wrong.lifetimes import LivesForEver
@@ -81,6 +87,30 @@ class KeepsUntilItIsTold(Client):
     class tool_list_type(ToolList):
         def covered(self, listing):
             return True
+
+
+class HandsOutWhatItDoesNotKeep(Client):
+    """A listing that a notice has overtaken goes to whoever asked for it, is judged by, and is not kept."""
+
+    caller_type = ByTheMap
+
+    class tool_list_type(Absorbing):
+        def write(self, flight, listing):
+            self.absorb(listing.definitions)
+            handed_out = DefinitionList()
+            handed_out.write(0, listing.definitions, None, 0.0)
+            return super().write(flight, listing) or handed_out
+
+
+class TakesItsTimeToGiveUp(Client):
+    """A connect that is given up says farewell first, which takes as long as its limit."""
+
+    async def connect(self):
+        try:
+            await super().connect()
+        except asyncio.CancelledError:
+            await asyncio.sleep(30.0)
+            raise
 
 
 class RefusesHeadersForOneCall(Client):
@@ -306,6 +336,13 @@ FOREVER = LivesForEver.adapter
 
 DOCUMENTED = breaks(FAILED_REFETCH_EMPTIES_NOTHING, lifetimes=False)(SaysHowLongItKeeps).adapter
 KEEPING = breaks(LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION, lifetimes=False)(KeepsUntilItIsTold).adapter
+SHOWING = breaks(DISCARDED_LISTING_LEAVES_THE_CHECKS_ALONE)(HandsOutWhatItDoesNotKeep).adapter
+SLOW = breaks(CANCELLED_DIAL_LEAVES_NOTHING_OPEN)(TakesItsTimeToGiveUp).adapter
+PER_REQUEST = replace(
+    LimitOfEachRequest.adapter, claims=replace(LimitOfEachRequest.adapter.claims, limits_verbs=False)
+)
+"""Its limit is one of each request, and it says so."""
+
 LISTS = tuple(s for s in CATALOGUE if "CCH" in {rule.area for rule in s.rules})
 
 BACKWARDS = breaks(ORDER_IS_KEPT_AND_NAMES_COME_ONCE)(ListsBackwards).adapter
@@ -364,6 +401,13 @@ PLAYED = [
     *((FOREVER, *cell) for cell in cells(FOREVER, _judging(FAILED_REFETCH_EMPTIES_NOTHING))),
     *((DOCUMENTED, *cell) for cell in cells(DOCUMENTED, LISTS)),
     *((KEEPING, *cell) for cell in cells(KEEPING, _judging(LIST_WITHOUT_LIFETIME_ENDS_WITH_ITS_CONNECTION))),
+    *(
+        (PER_REQUEST, scenario, era, step)
+        for scenario, era, step in cells(PER_REQUEST, _judging(LIMIT_BOUNDS_THE_WHOLE_VERB))
+        if step not in ("connect", "one_call")  # which have no limit at all
+    ),
+    *((SHOWING, *cell) for cell in cells(SHOWING, _judging(DISCARDED_LISTING_LEAVES_THE_CHECKS_ALONE))),
+    *((SLOW, *cell) for cell in cells(SLOW, _judging(CANCELLED_DIAL_LEAVES_NOTHING_OPEN))),
     *((BACKWARDS, *cell) for cell in cells(BACKWARDS, IN_ANY_ORDER)),
     *((SERIAL, *cell) for cell in cells(SERIAL, _judging(EQUAL_CALLS_GET_THEIR_OWN_ANSWERS))),
     *(

@@ -16,6 +16,7 @@ CLAIMS = Claims(
     follows_pages=False,
     isolates_principals=True,
     own_timeout=LIMIT,
+    limits_verbs=False,  # Client: "Timeout for read operations"
     call_meta=True,
     progress=True,
     clock=True,

@@ -14,6 +14,7 @@ HTTP = ("http", "loopback") if hasattr(mcp, "StreamableHttpServerParams") else (
     claims=Claims(
         isolates_principals=True,  # a workbench for each user
         own_timeout=30.0,  # `read_timeout_seconds`, or `sse_read_timeout` over HTTP
+        limits_verbs=False,  # "for SSE read operations"
         clock=True,
         eras=("handshake",),
         transports=("stdio", *HTTP),

@@ -17,6 +17,7 @@ LIMIT = 30.0
     claims=Claims(  # the docstrings of `fastmcp.Client` and of its methods: the parameters that are named
         caches_listings=MODERN,  # cache
         own_timeout=LIMIT,  # timeout, init_timeout, call_tool(timeout)
+        limits_verbs=False,  # timeout: "for requests"
         call_meta=True,  # call_tool(meta)
         progress=True,  # call_tool(progress_handler)
         callbacks=True,  # log_handler

@@ -12,6 +12,7 @@ CLAIMS = Claims(  # the sections are those of https://docs.langchain.com/oss/pyt
     redials=STATELESS,  # "Quickstart": stateless by default, a fresh session for each tool invocation
     isolates_principals=True,  # "Tool interceptors": the credentials of the user of a run
     own_timeout=ours.LIMIT,  # `session_kwargs`
+    limits_verbs=False,  # the same: "to pass to the ClientSession"
     progress=ours.HAS_HANDLERS,  # "Progress notifications"
     binds_tools=True,
     callbacks=ours.HAS_HANDLERS,  # "Logging"

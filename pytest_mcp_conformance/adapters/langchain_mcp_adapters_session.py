@@ -14,6 +14,7 @@ from pytest_mcp_conformance.contract import WAYS, Claims, Wrapper, adapter
 CLAIMS = Claims(  # the sections are those of https://docs.langchain.com/oss/python/langchain/mcp
     isolates_principals=True,  # "Stateful sessions": each user opens one
     own_timeout=ours.LIMIT,  # `session_kwargs`
+    limits_verbs=False,  # the same: "to pass to the ClientSession"
     progress=ours.HAS_HANDLERS,  # "Progress notifications"
     binds_tools=True,
     callbacks=ours.HAS_HANDLERS,  # "Logging"

@@ -13,6 +13,7 @@ LIMIT = 30
     claims=Claims(  # by the docstrings of llama_index.tools.mcp.client.BasicMCPClient
         isolates_principals=True,  # headers: "to pass by sse client or streamable http client"
         own_timeout=float(LIMIT),  # timeout: "for HTTP operations in seconds", and of each session
+        limits_verbs=False,  # the same
         clock=True,
         lazy_connect=True,
         dials_per_operation=True,  # _run_session: "Create and initialize a session", around each operation

@@ -21,6 +21,7 @@ from pytest_mcp_conformance.contract import Claims, Wrapper, adapter
         caches_listings=True,  # cache_tools_list; a notice of change is not promised to be heard
         lifetimes=False,  # cache_tools_list: "only be fetched from the server once", until it is invalidated
         own_timeout=LIMIT,  # client_session_timeout_seconds
+        limits_verbs=False,  # the same: "the MCP ClientSession read timeout"
         call_meta=HAS_META,  # call_tool(meta)
         isolates_principals=True,
         clock=True,

@@ -14,6 +14,7 @@ CLAIMS = Claims(  # the docstrings of `MCPToolset` or `MCPServer`: the parameter
     lifetimes=not ours.CACHES,  # cache_tools: "fetched once and cached until" a notice or the last exit
     reacts_to_list_changed=0.0 if ours.CACHES else None,  # cache_tools
     own_timeout=ours.LIMIT if ours.LIMITED else None,  # read_timeout, init_timeout or timeout
+    limits_verbs=False,  # read_timeout: "to wait for new messages"
     call_meta=True,  # direct_call_tool(metadata)
     callbacks=ours.LOGS,  # log_handler
     isolates_principals=True,

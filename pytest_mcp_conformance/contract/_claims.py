@@ -35,6 +35,8 @@ class Claims:
         isolates_principals: One object or process may serve several principals.
         pools_connections: Equal declarations share a connection.
         own_timeout: Every verb ends within this many seconds.
+        limits_verbs: That limit is one of a whole verb. Denied where the documentation says that it is one of
+            each request.
         call_meta: A caller can add `_meta` to a call.
         progress: A caller can get a call's progress.
         binds_tools: Tools are handed out as objects that can be called.
@@ -73,6 +75,7 @@ class Claims:
     isolates_principals: bool = False
     pools_connections: bool = False
     own_timeout: float | None = None
+    limits_verbs: bool = True
     call_meta: bool = False
     progress: bool = False
     binds_tools: bool = False

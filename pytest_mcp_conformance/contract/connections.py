@@ -222,8 +222,8 @@ CLOSE_ENDS_THE_VERB_UNDER_WAY = Rule(
     level=MUST,
     source=KIT,
     text=(
-        "Close during a dial, a list or a call MUST end that verb with an error, and nothing is "
-        "dialled, sent or kept afterwards."
+        "Close during a dial, a list or a call MUST end that verb with an error, within a second, and "
+        "nothing is dialled, sent or kept afterwards."
     ),
     why="A program that shuts down hangs on a verb, or dials again behind its own close.",
     if_broken=("look for the close before each retry inside a verb", "drop answers that arrive after it"),

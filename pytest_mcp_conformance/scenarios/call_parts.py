@@ -13,7 +13,7 @@ from pytest_mcp_conformance.contract.calls import (
 from pytest_mcp_conformance.scenarios._connect import Connect
 from pytest_mcp_conformance.scenarios._judge import check, leave_out, reached
 from pytest_mcp_conformance.scenarios._scenario import scenario
-from pytest_mcp_conformance.server import ScriptedServer, output, tool
+from pytest_mcp_conformance.server import V1, ScriptedServer, output, tool
 from pytest_mcp_conformance.server.eras import MODERN_VERSION, stamped
 
 NAMES = ("name", "tool_name", "arguments", "config", "context", "timeout")
@@ -107,6 +107,20 @@ async def failed_tool_that_shows_an_image(server: ScriptedServer, connect: Conne
         with check(TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT):
             assert not outcome.ok, f"shown as a success: {outcome}"
             assert "no such page" in outcome.text, f"the text behind an image is lost: {outcome}"
+
+
+@scenario(TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT)
+async def failed_tool_with_structured_content(server: ScriptedServer, connect: Connect) -> None:
+    """A tool answers isError with a text for the model, and with the structured content that it promised."""
+    server.has_tools(*V1)
+    server.answers("a", is_error=True, structured={"out": 1}, text="try next week")
+
+    async with connect(server) as wrapper:
+        await wrapper.list_tools()
+        outcome = await wrapper.call("a", "n1")
+        reached(server.ledger.calls("n1"), "the call was not sent")
+        with check(TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT):
+            assert not outcome.ok, f"shown as a success, by its structured content: {outcome}"
 
 
 @scenario(RESULT_OF_AN_EXECUTED_CALL_REACHES_THE_CALLER, variants=tuple(PARTS))

@@ -253,6 +253,9 @@ async def silent_server(server: ScriptedServer, connect: Connect, step: str) -> 
 
 
 async def _silent_later(server: ScriptedServer, wrapper: Holder, step: str, limit: float) -> None:
+    if step in ("second_page", "after_the_answer") and not wrapper.claims.limits_verbs:
+        leave_out(LIMIT_BOUNDS_THE_WHOLE_VERB, "limits_verbs: it is the limit of each request, as documented")
+        return
     if step == "second_page" and not wrapper.claims.follows_pages:
         leave_out(LIMIT_BOUNDS_THE_WHOLE_VERB, "follows_pages")
         return

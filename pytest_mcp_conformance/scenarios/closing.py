@@ -24,6 +24,9 @@ from pytest_mcp_conformance.server import V1, V2, ScriptedServer
 from pytest_mcp_conformance.server.eras import HANDSHAKE_METHOD
 from pytest_mcp_conformance.server.ways.configuration import Configuration
 
+SOON = 1.0
+"""Seconds in which a verb ends that was out when its holder closed."""
+
 
 @scenario(CLOSING_TWICE_IS_CLOSING_ONCE, variants=("twice", "at_once", "without_a_connect"))
 async def closes_twice(server: ScriptedServer, connect: Connect, how: str) -> None:
@@ -128,10 +131,10 @@ async def close_under_a_verb(server: ScriptedServer, connect: Connect, verb: str
             gate.open()
             dialled, mark = wrapper.connections, server.ledger.mark
             await wrapper.close()
-            ended = await running.ended(1.0)
+            ended = await running.ended(SOON)
         await server.settle()
         with check(CLOSE_ENDS_THE_VERB_UNDER_WAY):
-            assert ended, f"{running.step} was out when its holder closed, and still waits"
+            assert ended, f"{running.step} was out when its holder closed, and still waits {SOON:g} s later"
             gave = _good(running, await running.result()) if running.error is None else ""
             assert gave == "", f"{running.step} was out when its holder closed, and ended well"
             assert wrapper.connections == dialled, "dialled behind the close"

@@ -217,7 +217,7 @@ async def _gives_up_connects(server: ScriptedServer, connect: Connect) -> None:
             return
         await server.settle()
         first, second = connect.holders[-2:]
-        await first.give_up()
+        leaving = asyncio.create_task(first.give_up(), name="one gives up its connect")
         await server.settle()  # an answer that crosses the farewell opens what nobody has heard of
         gate.open()
         gate.release_all()
@@ -227,6 +227,7 @@ async def _gives_up_connects(server: ScriptedServer, connect: Connect) -> None:
             assert not second.failure, f"another one gave up its connect, and this {second.failure}"
             names = await second.names()
             assert names == ["a", "old"], "another one gave up its connect"
+    await leaving
     await second.close()
     with server.holding(HANDSHAKE_METHOD[server.era]) as gate:
         opening = connect.start(server)

@@ -37,6 +37,7 @@ def test_the_file_has_the_form_that_is_promised(adapter, report):
                 | {
                     "follows_pages": True,
                     "lifetimes": True,
+                    "limits_verbs": True,
                     "checks_output": "refuses",
                     "transports": ["memory"],
                 },

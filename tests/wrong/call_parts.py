@@ -76,3 +76,13 @@ class FirstPartOfAnErrorAlone(Client):
     class caller_type(Caller):
         def read(self, plan, raw):
             return super().read(plan, {**raw, "content": raw["content"][:1]} if raw.get("isError") else raw)
+
+
+@breaks(TOOL_ERROR_IS_SHOWN_WITH_ITS_TEXT)
+class StructuredContentIsASuccess(Client):
+    """Where there is structured content, it is handed out before it is asked whether the tool failed."""
+
+    class caller_type(Caller):
+        def read(self, plan, raw):
+            result = super().read(plan, raw)
+            return result if result.structured_content is None else replace(result, is_error=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mcp_conformance_reference.calls import Caller
 from mcp_conformance_reference.checks import OutputCheck
-from mcp_conformance_reference.definitionlist import DefinitionList
 from mcp_conformance_reference.definitions import definition_of
 from mcp_conformance_reference.errors import CheckFailed, ListFailed, SchemaUnusable
 from mcp_conformance_reference.toollist import ToolList
@@ -103,16 +102,17 @@ class AbsorbsInArrivalOrder(Client):
 
 @breaks(DISCARDED_LISTING_LEAVES_THE_CHECKS_ALONE)
 class AbsorbsWhatItThrowsAway(Client):
-    """The schemas are taken before it is asked whether the listing is of the past."""
+    """The schemas are taken before it is asked whether the listing is of the past; then it fails for that."""
 
     caller_type = ByTheMap
 
     class tool_list_type(Absorbing):
         def write(self, flight, listing):
             self.absorb(listing.definitions)
-            thrown_away = DefinitionList()
-            thrown_away.write(0, listing.definitions, None, 0.0)
-            return super().write(flight, listing) or thrown_away
+            written = super().write(flight, listing)
+            if written is None:
+                raise ListFailed("tools/list", "the tools changed meanwhile")
+            return written
 
 
 @breaks(CACHE_HIT_LEAVES_THE_CHECKS_ALONE)
