@@ -24,7 +24,8 @@ TO_CONNECT = 4.0  # a dial that fails sits this out, in real time: less than the
 def adapter_(dial):
     """A toolset that is warmed up when its tools are first asked for, as a pipeline does."""
     kind = StdioServerInfo if dial.transport == "stdio" else StreamableHttpServerInfo
-    toolset = MCPToolset(kind(**dial.settings()), connection_timeout=TO_CONNECT, invocation_timeout=LIMIT)
+    server = kind(**dial.settings(), max_retries=0)  # else a call that was cut off is sent again
+    toolset = MCPToolset(server, connection_timeout=TO_CONNECT, invocation_timeout=LIMIT)
 
     def warmed_up():
         toolset.warm_up()
