@@ -13,10 +13,16 @@ from mcp import ClientSession
 
 from pytest_mcp_conformance.contract import Dial
 
-__all__ = ["MODERN", "cache_of", "transport_of"]
+__all__ = ["MODERN", "RAW", "TAKES", "cache_of", "transport_of"]
 
 MODERN = "mode" in inspect.signature(Client.__init__).parameters
 """Whether this is fastmcp 4.x, which knows both eras and has a response cache."""
+
+TAKES = inspect.signature(Client.call_tool).parameters
+"""What a call can be given."""
+
+RAW = {"raise_on_error": False} if "raise_on_error" in TAKES else {}
+"""What has a caller see a failed tool with all that it said, not an error with its first text: since 2.10."""
 
 
 def transport_of(dial: Dial, **child: Any) -> Any:

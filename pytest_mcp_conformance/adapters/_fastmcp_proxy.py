@@ -13,7 +13,7 @@ import fastmcp.server
 from fastmcp import Client
 
 from pytest_mcp_conformance.adapters._calls import hears_progress, name_of
-from pytest_mcp_conformance.adapters._fastmcp import MODERN
+from pytest_mcp_conformance.adapters._fastmcp import MODERN, RAW, TAKES
 from pytest_mcp_conformance.contract import Wrapper
 
 __all__ = ["ALOUD", "META", "MODULE", "user_of"]
@@ -26,12 +26,8 @@ _STRATEGY = "provider_error_strategy"
 ALOUD = {_STRATEGY: "raise"} if _STRATEGY in signature(MODULE.FastMCPProxy.__init__).parameters else {}
 """What has a proxy "surface upstream failures": without it they are logged, and nothing is listed."""
 
-_TAKES = signature(Client.call_tool).parameters
-META = "meta" in _TAKES
+META = "meta" in TAKES
 """Whether a user can give a call its `_meta`: since 2.13."""
-
-_RAW = {"raise_on_error": False} if "raise_on_error" in _TAKES else {}
-"""What has the user see a failed tool as it came through the proxy: since 2.10."""
 
 
 @asynccontextmanager
@@ -52,7 +48,7 @@ async def user_of(proxy: Any, era: str, **verbs: Any) -> AsyncIterator[Wrapper]:
     user: Any = Client(proxy, log_handler=hears, **told)
 
     async def call(tool: Any, arguments: Any, meta: Any = None, on_progress: Any = None) -> Any:
-        how = {"progress_handler": hears_progress(on_progress), **_RAW, **({"meta": meta} if META else {})}
+        how = {"progress_handler": hears_progress(on_progress), **RAW, **({"meta": meta} if META else {})}
         return await user.call_tool(name_of(tool), arguments, **how)
 
     async with user:

@@ -5,7 +5,7 @@ from functools import partial
 from fastmcp import Client
 
 from pytest_mcp_conformance.adapters._calls import hears_log, hears_progress, name_of
-from pytest_mcp_conformance.adapters._fastmcp import MODERN, cache_of, transport_of
+from pytest_mcp_conformance.adapters._fastmcp import MODERN, RAW, cache_of, transport_of
 from pytest_mcp_conformance.adapters._fastmcp_config import together_of
 from pytest_mcp_conformance.contract import WAYS, Claims, Wrapper, adapter
 
@@ -35,7 +35,7 @@ async def adapter_(dial):
     client = Client(transport_of(dial), log_handler=hears_log(heard), **timeouts, **cache_of(dial))
 
     async def call_tool(tool, arguments, timeout=LIMIT, **how):
-        return await client.call_tool(name_of(tool), arguments, timeout=timeout, **how)
+        return await client.call_tool(name_of(tool), arguments, timeout=timeout, **RAW, **how)
 
     async def call_with(tool, arguments, meta, on_progress):
         how = {"meta": meta, "progress_handler": hears_progress(on_progress)}

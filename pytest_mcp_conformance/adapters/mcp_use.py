@@ -24,7 +24,9 @@ async def adapter_(dial):
     async def hears(params):
         logged.append(str(params.data))
 
-    client = MCPClient({"mcpServers": {"server": dial.settings()}}, logging_callback=hears)
+    token = dial.headers.get("Authorization", "").removeprefix("Bearer ")
+    how = {"auth": token} if token else {}  # its header alone would have OAuth looked for without it
+    client = MCPClient({"mcpServers": {"server": dial.settings(**how)}}, logging_callback=hears)
 
     async def list_tools():
         return await client.get_session("server").list_tools()
