@@ -124,6 +124,18 @@ class FollowsEmptyCursorsToTheLimit(Client):
                 raise ListFailed("tools/list", "more than 1000 pages")
 
 
+@breaks(EMPTY_CURSOR_IS_FOLLOWED_ONCE)
+class FollowsEmptyCursorsWithoutALimit(Client):
+    """Empty cursors are followed, and nothing bounds a walk."""
+
+    class walk_type(Walk):
+        def ends(self, page):
+            return page.next_cursor is None
+
+        def bound(self, cursor, asked, pages):
+            pass
+
+
 @breaks(REPEATING_CURSOR_ENDS_THE_WALK)
 class WalksInCircles(Client):
     """Nothing bounds a walk."""
