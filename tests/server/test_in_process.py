@@ -216,6 +216,27 @@ class TestInProcess(WayOverHttp):
 
         assert self.play(main) == ["GET https://example.com/x"]
 
+    @every_library
+    def test_a_request_to_a_server_of_a_play_that_is_over_is_refused_and_is_not_told_of(
+        self, library: str
+    ) -> None:
+        http = import_module(library)
+
+        async def main() -> list[str]:
+            way = InProcess(ScriptedServer(), "this-play")
+            here = way.url
+            async with http.AsyncClient() as client:
+                for url in (
+                    here.replace("this-play", "an-earlier-play"),
+                    here.replace("server-1", "server-7"),
+                ):
+                    with pytest.raises(http.ConnectError):
+                        await client.delete(url)
+            await way.aclose()
+            return way.refused
+
+        assert self.play(main) == ["DELETE http://server-7.this-play.mcp-conformance.test/mcp"]
+
     def test_two_servers_have_two_addresses_and_a_server_has_one(self) -> None:
         async def main() -> tuple[str, str, str]:
             async with self.way() as (_, one), self.way("handshake", "b") as (_, other):

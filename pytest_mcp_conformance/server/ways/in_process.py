@@ -58,6 +58,11 @@ class InProcess:
             self._host = _board.add(self)
         return f"http://{self._host}{self.engine.path}"
 
+    @property
+    def domain(self) -> str:
+        """What the host name ends with."""
+        return f"{self.place}.{DOMAIN}" if self.place else DOMAIN
+
     def dialled(self, principal: str | None, headers: Mapping[str, str]) -> None:
         """Learn the credentials that stand for a principal."""
         self.engine.dialled(principal, headers)
@@ -92,10 +97,8 @@ class _Board:
 
             self._hold = held_pools(self)
             self._hold.__enter__()
-        domain = f"{way.place}.{DOMAIN}" if way.place else DOMAIN
-        host = next(
-            host for n in range(1, len(self._ways) + 2) if (host := f"server-{n}.{domain}") not in self._ways
-        )
+        names = (f"server-{n}.{way.domain}" for n in range(1, len(self._ways) + 2))
+        host = next(name for name in names if name not in self._ways)
         self._ways[host] = way
         return host
 
@@ -143,8 +146,8 @@ class _Board:
         url = request.url
         way = self._ways.get(url.host)
         if way is None or way.home is None:
-            for known in self._ways.values():
-                known.refuse(f"{request.method} {str(url).partition('?')[0]}")
+            for concerned in self._concerned(url.host):
+                concerned.refuse(f"{request.method} {str(url).partition('?')[0]}")
             raise core.ConnectError(
                 f"{request.method} {url}: refused, nothing leaves the process; "
                 f"the scripted servers are {', '.join(sorted(self._ways))}"
@@ -153,6 +156,11 @@ class _Board:
         asked = Request(request.method, url.path, fields, request.content, source=pool)
         limit = request.extensions.get("timeout", {}).get("read")
         return way.home, Visit(way.engine, way.home, asked, limit)
+
+    def _concerned(self, host: str) -> list[InProcess]:
+        """Whose client asks for a host that is not there: nobody's where it is of a play that is over."""
+        ours = host.endswith(f".{DOMAIN}")
+        return [way for way in self._ways.values() if not ours or host.endswith(f".{way.domain}")]
 
     def _response(self, core: Any, reply: Reply, reading: _Reading) -> Any:
         self._reading.append(reading)
