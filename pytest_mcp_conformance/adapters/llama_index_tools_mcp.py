@@ -34,9 +34,8 @@ async def adapter_(dial):
         return [_shown(tool) for tool in await spec.to_tool_list_async()]
 
     async def call(tool, sent):
-        if isinstance(tool, str):
-            return await client.call_tool(tool, sent)
-        return (await tool.acall(**sent)).raw_output
+        by_name = isinstance(tool, str)
+        return await client.call_tool(tool, sent) if by_name else (await tool.acall(**sent)).raw_output
 
     yield Wrapper(list_tools=list_tools, call_tool=call, read_resource=client.read_resource, run=run_of(spec))
 
