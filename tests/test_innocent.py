@@ -66,6 +66,7 @@ from pytest_mcp_conformance.scenarios._player import play
 from pytest_mcp_conformance.scenarios.claims import BY_CLAIM
 from pytest_mcp_conformance.server.eras import CAPABILITIES, discovery
 from tests.cells import cells
+from tests.test_innocent_pool import Kept
 from tests.wrong._client import Client
 from tests.wrong._http import ByHttp
 from tests.wrong._proxying import Proxies
@@ -793,3 +794,36 @@ def test_whose_calls_never_work_is_not_told_where_they_went(name, variant):
     [judgement] = play(scenario, several, era="handshake", variant=variant).judgements
     assert judgement.verdict is Verdict.NOT_TESTABLE
     assert judgement.detail.startswith("not testable: not exercised: ")
+
+
+@adapter(
+    "keeps-its-list",
+    claims=Claims(
+        caches_listings=True, lifetimes=False, redials=True, eras=("handshake",), transports=("memory",)
+    ),
+)
+async def keeps_its_list(dial):
+    """Its list is kept until it is invalidated, as documented; a call that finds a loss dials anew."""
+    held, kept = [Kept(dial)], []
+
+    async def list_tools():
+        if not kept:
+            kept.extend((await (await held[0].session).list_tools()).tools)
+        return list(kept)
+
+    async def call_tool(tool, arguments):
+        try:
+            return await (await held[0].session).call_tool(getattr(tool, "name", tool), arguments)
+        except Exception:
+            await held[0].close()
+            held[0] = Kept(dial)
+            raise
+
+    yield Wrapper(list_tools=list_tools, call_tool=call_tool, invalidate=kept.clear)
+    await held[0].close()
+
+
+def test_whose_list_is_kept_as_documented_has_not_used_a_lost_connection_for_it():
+    [scenario] = [each for each in CATALOGUE if each.name == "verbs_after_a_loss"]
+    [judgement] = play(scenario, keeps_its_list, era="handshake", way="memory", compare=False).judgements
+    assert (judgement.rule, judgement.verdict) == ("CONN-6", Verdict.KEPT), judgement.detail
